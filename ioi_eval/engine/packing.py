@@ -133,11 +133,8 @@ def fitting(
     """
     if max_tests < 1:
         raise InputError(f"jobs of at most {max_tests} tests cannot hold one; give 1 or more")
-    most = min(max_tests, bounds.tests)
-    if bounds.wall_ms is not None:
-        most = min(most, max(1, bounds.wall_ms // wall_ms_per_test))
-    for number, planned in enumerate(pending[:most]):
+    for number, planned in enumerate(pending[:max_tests], 1):
         taken_bytes += tests[planned.test].size
-        if number and bounds.test_bytes is not None and taken_bytes > bounds.test_bytes:
-            return pending[:number]
-    return pending[:most]
+        if number > 1 and not bounds.allow(number, taken_bytes, wall_ms_per_test):
+            return pending[: number - 1]
+    return pending[:max_tests]

@@ -1,18 +1,15 @@
 """Runs a program on its tests until no test that is left can change the result. `judging.py` says what is run next.
 
-What runs once more, and why (the first two are repetitions, the others retries):
-- a TLE that may be in time (`TestOutcome.may_be_in_time`): alone on the machine, and the new time counts. If several
-  matter, they share a job.
-- a run in which the machine failed: once, in a job of its own, and alone on the machine, because programs in our other
-  jobs may have kept it busy. If a worker could not start the program (a part of its Python is missing, say), another
-  one gets that job, or the program is run again on another target. (If a checker or manager failed, the JE is final.)
-- a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
-  been lost. A cluster sends lost jobs again itself; all jobs for the same tests, and for halves of them, share one
-  `Retries`.
-- a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because
-  this program may need more than the server allows. Its later jobs are as small. If a job that compiles and runs gives
-  no usable answer, the caller compiles the program by a job of its own.
-If the sandbox still fails, the verdict is JE, which has no score; the test is judged again in a later run.
+`judging.py` also says which tests run once more: late runs that matter share a job; after a machine fault a test has a
+job of its own, both alone on the machine. If a worker could not start the program (a part of its Python is missing,
+say), another one gets that job, or the program is run again on another target.
+
+`docs/architecture.md`, "Whose failure it is", says which jobs are sent again, and how often. All jobs for the same
+tests, and for halves of them, share one `Retries`. If an answer arrived and cannot be used (cut off, stopped, the box
+lacked something), the first half of the tests is run, because this program may need more than the server allows; its
+later jobs are as small. If a job that compiles and runs gives no usable answer, the caller compiles the program by a
+job of its own. If the sandbox still fails, the verdict is JE, which has no score; the test is judged again in a later
+run.
 
 The outcomes say what happened; `scorer/` and `apps/` compute scores from them.
 """
@@ -24,8 +21,7 @@ from dataclasses import replace
 
 from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import Durations, fitting, run_in_parallel
-from ioi_eval.engine.run_jobs import RunJobs, RunRequest
-from ioi_eval.engine.sharing import MAX_TESTS, SharedJobs
+from ioi_eval.engine.sharing import MAX_TESTS, RunJobs, RunRequest
 from ioi_eval.errors import (
     GarbledError,
     RejectedError,
@@ -53,9 +49,7 @@ settings are the reason."""
 
 
 class Engine:
-    """What the runs of programs on one sandbox share: what runs their jobs, and how long tests have taken so far.
-
-    Safe to use from many tasks at once; threads may share it.
+    """What the runs of programs on one sandbox share. Safe to use from many tasks at once; threads may share it.
 
     Args:
         jobs_at_once: how many jobs of one program may run at once on a target now.
@@ -73,11 +67,7 @@ class Engine:
     ) -> None:
         self.jobs_at_once, self.max_tests = jobs_at_once, max_tests
         max_shared = min(MAX_TESTS, 2 * max_tests) if max_tests > 1 else 1
-        self.durations = Durations(max_tests)
-        self.run_jobs = RunJobs(sandbox, self.durations)
-        self.shared_jobs = SharedJobs(
-            sandbox, self.run_jobs, self.durations, max_tests=max_shared, max_jobs=max_shared_jobs
-        )
+        self.jobs = RunJobs(sandbox, Durations(max_tests), max_tests=max_shared, max_jobs=max_shared_jobs)
 
 
 class ProgramRun:
@@ -152,7 +142,7 @@ class ProgramRun:
         tests = self._fitting(pending, self._max_tests)
         retries = Retries()
         request = self._request(tests, retries, rest=pending[len(tests) :])
-        answer = await self._engine.run_jobs.run(request)
+        answer = await self._engine.jobs.run(request)
         if isinstance(answer, SandboxError):
             raise answer
         compiled = answer.compiled
@@ -167,7 +157,7 @@ class ProgramRun:
     def _next_bundle(self, pending: PlannedTests) -> PlannedTests:
         """The tests of the next job."""
         engine = self._engine
-        by_time = engine.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
+        by_time = engine.jobs.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
         bundle = self._fitting(pending, min(self._next_tests, self._max_tests, by_time))
         self._next_tests = min(self._next_tests * _GROWTH, engine.max_tests)
         return bundle
@@ -205,18 +195,15 @@ class ProgramRun:
     async def _run_job(
         self, tests: PlannedTests, *, alone: bool = False, prefaults: bool = False, useless: Sequence[str] = ()
     ) -> None:
-        """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE.
-
-        If an answer arrives and cannot be used, only the first half of the tests is run. The others stay pending.
-        """
+        """Run tests in one job, or the first half if an answer cannot be used, and record their outcomes."""
         asked, attempts, retries = len(tests), 0, Retries(useless=[*useless])
-        own, shared = self._engine.run_jobs, self._engine.shared_jobs
-        jobs: RunJobs | SharedJobs = shared if self._program.setup.may_share and not alone else own
+        jobs = self._engine.jobs
+        run = jobs.run_shared if self._program.setup.may_share and not alone else jobs.run
         while True:
             attempts += 1
             try:
                 request = self._request(tests, retries, alone=alone, prefaults=prefaults)
-                answer = await jobs.run(request)
+                answer = await run(request)
                 may_be_too_large = len(tests) > 1 and not isinstance(answer, GarbledError | RejectedError)
             except UnavailableError:
                 raise
@@ -225,7 +212,7 @@ class ProgramRun:
             if isinstance(answer, RunAnswer):
                 self._record_answer(tests, answer, retries)
                 break
-            jobs = own
+            run = jobs.run
             if may_be_too_large:
                 tests, attempts = tests[: (len(tests) + 1) // 2], 0
             elif attempts == MAX_ATTEMPTS or not isinstance(answer, TransientError) or not retries.take():

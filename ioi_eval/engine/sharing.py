@@ -1,4 +1,6 @@
-"""Runs jobs that programs of several submissions may share.
+"""Makes run jobs, which programs of several submissions may share, has a sandbox execute them, and reads their answers.
+
+`scheduling.py` says what is done if there is no usable answer.
 
 A box, a runner and a warm interpreter take 30 ms or more to start; a trivial test takes 3. While all slots are busy,
 requests that may share a job wait in a queue. A slot that becomes free takes the first of them, and those behind it
@@ -14,17 +16,18 @@ from __future__ import annotations
 
 import asyncio
 import math
+import secrets
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from ioi_eval.engine.packing import BUNDLE_S, Durations
-from ioi_eval.engine.run_jobs import Answer, RunJobs, RunRequest
-from ioi_eval.errors import IoiEvalError, SandboxError, UnavailableError
+from ioi_eval.errors import GarbledError, IoiEvalError, SandboxError, UnavailableError
 from ioi_eval.jobs.plan import usual_wall_ms
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, bounds_of
-from ioi_eval.jobs.runner_answer import RunAnswer
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, PlannedProgram, bounds_of, run_job
+from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -36,6 +39,28 @@ _SHARED_ATTEMPTS = 3
 the failure; the attempts that were made are subtracted from its own."""
 
 _MAX_BYTES = 64 * 1024 * 1024
+
+_ENOUGH_S = BUNDLE_S  # after this wall clock a job begins no other test
+
+Answer: TypeAlias = RunAnswer | SandboxError
+"""The outcomes of a program's tests, by their number in the program; or why an answer that arrived cannot be used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """A request to run one program on some tests.
+
+    Args:
+        retries: how often the job may still be sent again.
+        alone: run nothing else of ours on that machine.
+        prefault_bytes: how much memory the machine is made to have before the first test.
+    """
+
+    planned: PlannedProgram
+    target: Target
+    retries: Retries
+    alone: bool
+    prefault_bytes: int
 
 
 @dataclass(slots=True, eq=False)
@@ -60,27 +85,73 @@ class _Queue:
     running: int = 0
 
 
-class SharedJobs:
-    """Runs programs, several in one job where that saves time. Threads may share it, each with its own event loop.
+class RunJobs:
+    """Runs jobs on one sandbox, several programs in one where that saves time, and records how long their tests took.
 
-    `max_jobs` of one event loop run at once at most, on all targets; `None` for as many as these have slots.
+    Threads may share it, each with its own event loop.
+
+    Args:
+        max_tests: of a shared job.
+        max_jobs: how many shared jobs of one event loop run at once at most, on all targets; `None` for as many as
+            these have slots.
     """
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        run_jobs: RunJobs,
-        durations: Durations,
-        *,
-        max_tests: int,
-        max_jobs: int | None,
-    ) -> None:
-        self._sandbox, self._run_jobs, self._durations = sandbox, run_jobs, durations
+    def __init__(self, sandbox: Sandbox, durations: Durations, *, max_tests: int, max_jobs: int | None) -> None:
+        self._sandbox, self.durations = sandbox, durations
         self._max_tests, self._max_jobs = max_tests, max_jobs
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
     async def run(self, request: RunRequest) -> Answer:
-        """Run a program, which may share a job, on its tests; raises as `RunJobs.run`."""
+        """Run one program in a job of its own; raises as `run_together`."""
+        (answer,) = await self.run_together([request], request.retries)
+        return answer
+
+    async def run_together(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:
+        """Run several programs in one job; returns the answer for each.
+
+        Args:
+            requests: at least one; for several, their programs may share a job, and none is to run alone.
+            retries: how often the job may be sent again. The requests' own are not used.
+
+        Raises:
+            SandboxError: no answer arrived.
+            SetupError: the runner cannot work there.
+        """
+        first = requests[0]
+        program, target = first.planned.program, first.target
+        programs = [request.planned for request in requests]
+        nonce = secrets.token_hex(16)
+        job = run_job(
+            programs,
+            nonce=nonce,
+            alone=first.alone,
+            prefault_bytes=first.prefault_bytes,
+            room_ms=bounds_of(target, program.setup, compiles=program.is_uncompiled).wall_ms,
+            enough_s=None if first.alone else _ENOUGH_S,
+        )
+        execution = await self._sandbox.execute(replace(job, retries=retries), target)
+        total, time_limit_s = sum(len(planned.tests) for planned in programs), program.setup.time_limit_s
+        try:
+            answer = run_answer(execution.run, nonce, execution.returned, tests=total, time_limit_s=time_limit_s)
+            may_have_none = program.is_uncompiled and answer.compiled is not None
+            # the first test of a job is needed, so it must have run
+            if not may_have_none and answer.tests.keys().isdisjoint(range(len(programs[0].tests))):
+                raise GarbledError("the runner ran none of the tests that it was asked to run")
+        except SandboxError as error:
+            return [error] * len(programs)
+        parts: list[Answer] = []
+        begin = 0
+        for planned in programs:
+            count = len(planned.tests)
+            tests = {index: answer.tests[begin + index] for index in range(count) if begin + index in answer.tests}
+            parts.append(replace(answer, tests=tests))
+            begin += count
+            for outcome in tests.values():
+                self.durations.observe(planned.program.problem, outcome)
+        return parts
+
+    async def run_shared(self, request: RunRequest) -> Answer:
+        """Run a program, which may share a job, on its tests; raises as `run_together`."""
         loop = asyncio.get_running_loop()
         waiting = _Waiting(request, loop.create_future())
         queue = self._queues.setdefault(loop, {}).setdefault(request.target.name, _Queue(request.target))
@@ -92,7 +163,7 @@ class SharedJobs:
             self._give_up(waiting, queue)
             raise
         answer = await self._run_for_all(assigned, queue) if isinstance(assigned, list) else assigned
-        return await self._run_jobs.run(request) if answer is None else answer
+        return await self.run(request) if answer is None else answer
 
     # ------------------------------------------------------------------ the queue
 
@@ -128,17 +199,11 @@ class SharedJobs:
     def _fits(self, requests: Sequence[RunRequest], share: int) -> bool:
         """Whether a job for all of them is within all limits, also in time: slow programs gain nothing by sharing."""
         programs, setup = [request.planned for request in requests], requests[0].planned.program.setup
-        bounds = bounds_of(requests[0].target, setup)
-        tests = sum(len(planned.tests) for planned in programs)
-        expected_s = sum(self._durations.expected_s(each.program.problem, len(each.tests)) for each in programs)
-        max_bytes = _MAX_BYTES if bounds.test_bytes is None else min(_MAX_BYTES, bounds.test_bytes)
-        wall_ms = math.inf if bounds.wall_ms is None else bounds.wall_ms
-        return (
-            tests <= min(self._max_tests, share, bounds.tests)
-            and expected_s <= BUNDLE_S
-            and tests * usual_wall_ms(setup.time_limit_s) <= wall_ms
-            and sum(planned.size for planned in programs) <= max_bytes
-        )
+        tests, size = sum(len(planned.tests) for planned in programs), sum(planned.size for planned in programs)
+        expected_s = sum(self.durations.expected_s(each.program.problem, len(each.tests)) for each in programs)
+        if tests > min(self._max_tests, share) or expected_s > BUNDLE_S or size > _MAX_BYTES:
+            return False
+        return bounds_of(requests[0].target, setup).allow(tests, size, usual_wall_ms(setup.time_limit_s))
 
     def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:
         """Remove a request that was cancelled. If it was to run a job, the others go back to the queue."""
@@ -162,7 +227,7 @@ class SharedJobs:
         """Run a job for all of them. If no test of a program was begun, because others took long, it waits again."""
         first, *followers = job
         try:
-            answers = await self._run_shared(job) if followers else [await self._run_jobs.run(first.request)]
+            answers = await self._run_shared(job) if followers else [await self.run(first.request)]
             for follower, answer in zip(followers, answers[1:], strict=True):
                 unbegun = isinstance(answer, RunAnswer) and not answer.tests
                 if not unbegun and not follower.assigned.done():
@@ -181,7 +246,7 @@ class SharedJobs:
         requests = [waiting.request for waiting in job]
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
-            answers = await self._run_jobs.run_together(requests, retries)
+            answers = await self.run_together(requests, retries)
             if not isinstance(answers[0], SandboxError):
                 for request, answer in zip(requests, answers, strict=True):
                     if isinstance(answer, RunAnswer) and answer.tests:

@@ -247,7 +247,10 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[PlannedProgram], *, same_on
 
     number = groups = 0
     for index, part in enumerate(programs):
-        own = None if index == 0 else name_of(_sent(part.program.content), f"program{index}")
+        content = part.program.content
+        if index and isinstance(content, Uncompiled):
+            raise TypeError("a job compiles one program only")
+        own = None if index == 0 or isinstance(content, Uncompiled) else name_of(content, f"program{index}")
         for planned in part.tests:
             test = part.program.tests[planned.test]
             plan.line(
@@ -282,6 +285,14 @@ class JobBounds:
     test_bytes: int | None
     wall_ms: int | None
 
+    def allow(self, tests: int, size: int, wall_ms_per_test: int) -> bool:
+        """Whether so many tests, with their programs of this size together, make a job within all limits."""
+        return (
+            tests <= self.tests
+            and (self.test_bytes is None or size <= self.test_bytes)
+            and (self.wall_ms is None or tests * wall_ms_per_test <= self.wall_ms)
+        )
+
 
 def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> JobBounds:
     """What a target's bounds leave for programs and their tests, after the files that every job has."""
@@ -300,10 +311,3 @@ def has_room_to_build(target: Target, setup: RunSetup) -> bool:
     """Whether a job on this target may be long enough to compile a program and then run a test."""
     wall_ms = bounds_of(target, setup, compiles=True).wall_ms
     return wall_ms is None or wall_ms >= usual_wall_ms(setup.time_limit_s)
-
-
-def _sent(content: Content | Uncompiled | None) -> Content | None:
-    """The content of a program that shares a job: these are not compiled there."""
-    if isinstance(content, Uncompiled):
-        raise TypeError("a job compiles one program only")
-    return content
