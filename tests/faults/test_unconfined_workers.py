@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import IsolationError, TargetLostError
-from ioi_eval.jobs.answer_lines import whole_lines
+from ioi_eval.jobs.runner_answer import whole_lines
 from ioi_eval.model import Isolation, Job, JobFile, JobKind, Retries, StageLimits
 from ioi_eval.sandbox.piston import workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster

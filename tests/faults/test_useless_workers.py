@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import ExhaustedError, SandboxError, TargetLostError, TransientError
-from ioi_eval.jobs.answer_lines import whole_lines
+from ioi_eval.jobs.runner_answer import whole_lines
 from ioi_eval.model import Isolation, Job, JobFile, JobKind, Retries, StageLimits
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.endpoint_state import BROKEN_IN_A_ROW
