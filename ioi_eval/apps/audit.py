@@ -53,10 +53,7 @@ class SolutionTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFinding:
-    """A row that cannot be judged, or whose reference solutions do not all pass or were not all judged.
-
-    `reason` is what is wrong, as a message.
-    """
+    """A row that cannot be judged, or whose reference solutions do not all pass or were not all judged."""
 
     entry: CatalogEntry
     kind: RowFindingKind
@@ -81,13 +78,7 @@ class RowFinding:
 
 
 class ReferenceSolutions(Source):
-    """The reference solutions of a data set, as a dump.
-
-    Args:
-        dataset: one split.
-        wanted: the problems' ids.
-        most: how many of each; `None` for all.
-    """
+    """The reference solutions of a data set, as a dump: for the wanted problems, and at most so many of each."""
 
     def __init__(self, dataset: Source, wanted: Collection[str], most: int | None) -> None:
         self._dataset, self._wanted, self._most = dataset, wanted, most

@@ -33,11 +33,7 @@ _log = logging.getLogger("ioi_eval")
 
 
 class Background:
-    """An embedded sandbox in its own thread.
-
-    Raises:
-        SetupError: there is no compiler for the runner here, or not enough isolation.
-    """
+    """An embedded sandbox in its own thread."""
 
     def __init__(self, least_isolation: Isolation) -> None:
         environment = Environment.read()
@@ -61,11 +57,7 @@ class Background:
         atexit.register(self.close)
 
     def score(self, problem: AppsProblem, code: str, settings: AppsSettings) -> AppsResult:
-        """Judge one program, and wait for it.
-
-        Raises:
-            InputError, SetupError, UnavailableError: as `AppsExecutor.score`.
-        """
+        """Judge one program, and wait for it; raises as `AppsExecutor.score`."""
         executor = self._executor(settings)
         return self._wait(lambda: executor.score(problem, code))
 

@@ -60,7 +60,6 @@ class Catalog:
 
     Args:
         file: the descriptor of the file with the problems.
-        entries: by id.
         names: the ids of all rows of the data set, in order.
         source: the data set's description, for messages.
     """
@@ -109,7 +108,6 @@ def load_catalog(
     """Read the problems of a data set that are needed.
 
     Args:
-        source: one split.
         needed: ids of the problems that a dump needs; `None` for all.
         why_unusable: returns why a problem cannot be judged; empty if it can.
         directory: the unnamed file is made here; the system's directory by default.

@@ -80,7 +80,12 @@ def read_configuration(path: Path) -> Configuration:
     if not isinstance(values, dict):
         raise InputError(f"the configuration {path} is not a table of names and values")
     for key, value in values.items():
-        _check_key(path, str(key))
+        if key == "extends":
+            advice = "put the keys of that file into this one"
+            raise InputError(f"the configuration {path}: extends is not read here; {advice}")
+        near = similar(str(key), VALUES, least=_ALIKE)
+        if near not in (None, key):
+            raise InputError(f"the configuration {path}: mcpbr has no key {str(key)!r}. Did you mean {near!r}?")
         if value is None or key not in VALUES:
             continue
         needed, is_allowed = VALUES[key]
@@ -96,15 +101,6 @@ def read_configuration(path: Path) -> Configuration:
         random_seed=values.get("random_seed"),
         unused=tuple(str(key) for key in values if key not in VALUES),
     )
-
-
-def _check_key(path: Path, key: str) -> None:
-    """Refuse a misspelt key, and one that would add the keys of another file."""
-    if key == "extends":
-        raise InputError(f"the configuration {path}: extends is not read here; put the keys of that file into this one")
-    near = similar(key, VALUES, least=_ALIKE)
-    if near not in (None, key):
-        raise InputError(f"the configuration {path}: mcpbr has no key {key!r}. Did you mean {near!r}?")
 
 
 def _several(value: Any) -> tuple[str, ...]:

@@ -47,10 +47,8 @@ def empty_code() -> EvaluateResult:
 def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProblem | EvaluateResult:
     """The tests in a ground truth (JSON text or an object); or the result that says what is wrong with it.
 
-    Args:
-        as_is: treat rows as Eval Protocol's code does: a broken row has a valid score of 0, and some rows with a fault
-            are judged. By default a broken row has no valid score, as it is not the program's fault; the text is the
-            same.
+    With `as_is`, rows are treated as by Eval Protocol's code: a broken row has a valid score of 0, and some rows with a
+    fault are judged. By default a broken row has the same text and no valid score, as the program is not at fault.
     """
     value = _parsed(ground_truth)
     if not as_is and isinstance(ground_truth, dict) and isinstance(value, dict):
@@ -80,7 +78,6 @@ def _with_lists(value: Any) -> Any:
 
 
 def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:
-    """The object with inputs and outputs; or the result that says what is wrong with it."""
     value = ground_truth
     if isinstance(value, str):
         try:
@@ -141,13 +138,7 @@ def _error_of(outcome: TestOutcome) -> dict[str, Any]:
 
 
 def evaluation(codes: Sequence[Code], metadata: Sequence[Mapping[str, Any]]) -> EvaluateResult:
-    """The result from codes and the description of the first failure.
-
-    Args:
-        codes: of the tests that count.
-        metadata: usually one dictionary: with `error` and `traceback`; with `output`, `expected`, `inputs` and
-            `error_message`; or empty.
-    """
+    """The result from the codes of the tests that count, and what describes the first failure: `Graded.metadata`."""
     metrics: dict[str, MetricResult] = {}
     passed = sum(code is True for code in codes)
     score = passed / len(codes) if codes else 0.0

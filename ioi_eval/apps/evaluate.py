@@ -101,7 +101,11 @@ def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[An
 
 def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, Any]) -> EvaluateResult:
     settings = _settings(kwargs)
-    _warn_of_unknown(kwargs)
+    if unknown := sorted(set(kwargs) - set(_KNOWN)):  # a misspelt one that was ignored would change the score
+        warnings.warn(
+            f"evaluate_apps_solution ignores {', '.join(unknown)}; it has the arguments {', '.join(_KNOWN)}",
+            stacklevel=3,  # the caller of `evaluate_apps_solution`
+        )
     talk: Any = [] if messages is None else messages
     if isinstance(talk, str | Mapping) or not isinstance(talk, Iterable):
         kind = "one message" if isinstance(talk, Mapping) else f"of type {type(talk).__name__}"
@@ -130,38 +134,29 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     return result
 
 
-def _warn_of_unknown(kwargs: Mapping[str, Any]) -> None:
-    """Warn of unknown arguments: a misspelt one that was ignored would change the score."""
-    if unknown := sorted(set(kwargs) - set(_KNOWN)):
-        warnings.warn(
-            f"evaluate_apps_solution ignores {', '.join(unknown)}; it has the arguments {', '.join(_KNOWN)}",
-            stacklevel=4,  # the caller of `evaluate_apps_solution`
-        )
-
-
 def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     timeout = kwargs.get("execution_timeout")
     timeout = TIMEOUT_S if timeout is None else timeout
-    if not is_finite(timeout) or timeout <= 0:
-        raise InputError(f"execution_timeout is {timeout!r}; it must be a number of seconds above 0")
     comparator, compat, python = kwargs.get("comparator"), kwargs.get("compat"), kwargs.get("python", "python3")
-    for name, text in (("comparator", "" if comparator is None else comparator), ("python", python)):
-        if not isinstance(text, str):
-            raise InputError(f"{name} is {text!r}; it must be a text")
+    memory_mb, isolation = kwargs.get("memory_mb", 1024), kwargs.get("isolation", Isolation.REDUCED)
+    rules, levels = (PAGE, CODE, OURS), tuple(Isolation)  # tuples: a list has no hash, which a set needs
+    checks = (
+        ("execution_timeout", timeout, is_finite(timeout) and timeout > 0, "a number of seconds above 0"),
+        ("comparator", comparator, comparator is None or isinstance(comparator, str), "a text"),
+        ("python", python, isinstance(python, str), "a text"),
+        ("compat", compat, compat is None or compat in rules, f"one of {', '.join(rules)}"),
+        ("memory_mb", memory_mb, is_whole(memory_mb), "a whole number"),
+        ("isolation", isolation, isolation in levels, f"one of {', '.join(levels)}"),
+    )
+    for name, value, is_allowed, needed in checks:
+        if not is_allowed:
+            raise InputError(f"{name} is {value!r}; it must be {needed}")
     if not python:
         raise InputError("python is empty; it must be an interpreter's name or path")
-    if compat not in (None, PAGE, CODE, OURS):
-        raise InputError(f"compat is {compat!r}; it must be one of {PAGE}, {CODE}, {OURS}")
     if comparator is not None and compat in (PAGE, CODE):
         raise InputError(f"{compat} has its own rules; remove comparator={comparator!r} or compat={compat!r}")
     if compat is None:
         compat = PAGE if comparator is None else OURS
-    memory_mb = kwargs.get("memory_mb", 1024)
-    if not is_whole(memory_mb):
-        raise InputError(f"memory_mb is {memory_mb!r}; it must be a whole number")
-    isolation = kwargs.get("isolation", Isolation.REDUCED)
-    if isolation not in tuple(Isolation):  # a list has no hash, which a set needs
-        raise InputError(f"isolation is {isolation!r}; it must be one of {', '.join(Isolation)}")
     return AppsSettings(
         time_limit_s=float(timeout),
         memory_limit_bytes=memory_mb * MIB,

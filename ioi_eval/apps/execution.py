@@ -120,6 +120,8 @@ class AppsExecutor:
             return verdicts.unjudged(problem, settings, reason)
         try:
             return await self._bindings.judge_on_target(None, lambda to: self._score_on(to, problem, code))
+        except _GraderFailedError as failure:
+            return verdicts.crashed(problem, settings, failure.error)
         except NoTargetError as error:
             if error.all_unsuitable:
                 self._suitable()  # raises the more precise error if no target may run programs
@@ -152,11 +154,7 @@ class AppsExecutor:
         return tuple(fingerprint_of(digest, problem, submission) for digest in digests)
 
     def _suitable(self) -> Sequence[Target]:
-        """The targets that may run programs.
-
-        Raises:
-            SetupError: no target may.
-        """
+        """The targets that may run programs; SetupError if none may."""
         targets = self._sandbox.targets()
         fit = self._bindings.suitable(targets, None)
         if not fit:
@@ -167,12 +165,7 @@ class AppsExecutor:
         return fit
 
     async def _interpreter(self, target: Target) -> Interpreter:
-        """A target's interpreter.
-
-        Raises:
-            UnsuitableError: the target has none, it does not work in a box, or it lacks what the other grader needs.
-            SandboxError: the target could not be asked.
-        """
+        """A target's interpreter; UnsuitableError if it has none that works in a box and has what the grader needs."""
         settings = self._settings
         try:
             interpreter = await self._builder.tools.interpreter(settings.python, target)
@@ -187,11 +180,8 @@ class AppsExecutor:
 
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
         settings, compat = self._settings, self._settings.compat
-        try:
-            with _rules_of(compat):
-                job_tests = _job_tests(problem, compat)
-        except _GraderFailedError as failure:
-            return verdicts.crashed(problem, settings, failure.error)
+        with _rules_of(compat):
+            job_tests = _job_tests(problem, compat)
         try:
             interpreter = await self._interpreter(target)
             program = await self._program(problem, code, target, interpreter, job_tests)
@@ -212,13 +202,10 @@ class AppsExecutor:
             with _rules_of(compat):
                 return compat is None or verdicts.wants_another(problem, judging.outcomes(), settings, compat)
 
-        try:
-            isolation = await ProgramRun(self._engine, program, judging, target, record=record, wanted=wanted).run()
-            judge = verdicts.result_of if compat is None else partial(verdicts.result_of_grader, compat=compat)
-            with _rules_of(compat):
-                result = judge(problem, judging.outcomes(), settings)
-        except _GraderFailedError as failure:
-            return verdicts.crashed(problem, settings, failure.error)
+        isolation = await ProgramRun(self._engine, program, judging, target, record=record, wanted=wanted).run()
+        judge = verdicts.result_of if compat is None else partial(verdicts.result_of_grader, compat=compat)
+        with _rules_of(compat):
+            result = judge(problem, judging.outcomes(), settings)
         return replace(
             result,
             isolation=isolation,
@@ -258,11 +245,7 @@ class AppsExecutor:
 
 
 class _GraderFailedError(Exception):
-    """The rules of another grader fail on a row or output, as that grader itself does.
-
-    Args:
-        error: with which they fail.
-    """
+    """The rules of another grader fail with this error on a row or output, as that grader itself does."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))
@@ -271,11 +254,7 @@ class _GraderFailedError(Exception):
 
 @contextmanager
 def _rules_of(compat: CompatGrader | None) -> Iterator[None]:
-    """Mark the errors of another grader's rules; those of our own rules, and of this machine's memory, pass unchanged.
-
-    Raises:
-        _GraderFailedError: its rules failed.
-    """
+    """Mark the errors of another grader's rules; those of our own, and of this machine's memory, pass unchanged."""
     try:
         yield
     except ODD_DATA as error:
@@ -297,11 +276,7 @@ def _requirement(least: Isolation) -> str:
 
 
 def require_fit(interpreter: Interpreter, compat: CompatGrader, *, on: str) -> None:
-    """Refuse an interpreter that lacks something that the other grader's programs need.
-
-    Raises:
-        SetupError: it is too old, or has no numpy although the other grader needs it.
-    """
+    """Refuse an interpreter that is too old for the other grader's programs, or has no numpy although they need it."""
     where = f"{interpreter.path} on {'this machine' if on == LOCAL else on}"
     needs, other = f"--compat {compat.name} needs", "give another interpreter with --python (python= in Python)"
     if interpreter.release < compat.least_python:

@@ -6,8 +6,8 @@ Results are stored in the journal; `results.jsonl`, `mcpbr.jsonl`, `summary.json
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, ProblemUnusable
 from ioi_eval.apps.execution import AppsExecutor
@@ -30,11 +30,7 @@ from ioi_eval.report.inputs import TextPart, beginning
 from ioi_eval.report.result_values import deciding_test
 from ioi_eval.report.totals import CpuSplit, count_run
 
-APPS_CODEC = ResultCodec(
-    encode=encode_result,
-    decode=decode_result,
-    tests=lambda result: len(result.tests),
-)
+APPS_CODEC = ResultCodec(encode=encode_result, decode=decode_result, tests=lambda result: len(result.tests))
 """Results of APPS problems in the journal."""
 
 
@@ -53,11 +49,7 @@ def apps_facts(result: AppsResult) -> ResultFacts:
 
 
 class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
-    """A dump of programs for APPS.
-
-    Args:
-        judged_by: the name of the rules.
-    """
+    """A dump of programs for APPS. `judged_by` is the name of the rules."""
 
     codec = APPS_CODEC
     facts = staticmethod(apps_facts)
@@ -89,13 +81,8 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         return self._nothing(candidate, Verdict.JE, message)
 
     def _nothing(self, candidate: AppsCandidate, verdict: Verdict, message: str) -> AppsResult:
-        return AppsResult(
-            verdict=verdict,
-            passed=0,
-            total=candidate.problem.tests,
-            judged_by=self._judged_by,
-            message=message,
-        )
+        total, judged_by = candidate.problem.tests, self._judged_by
+        return AppsResult(verdict=verdict, passed=0, total=total, judged_by=judged_by, message=message)
 
     def add_result(
         self, entry: Judgeable[AppsCandidate], judged_program: RecordedResult[AppsResult], tests: TestLines
@@ -104,19 +91,16 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         candidate, result = entry.candidate, judged_program.result
         reason = reason_of(entry.row.values, result.verdict, candidate.submission.extraction)
         whole = result_row(entry, judged_program, reason=reason)
-        line, inputs = apps_line(whole[TEST_RESULTS]), self._inputs_of(candidate)
-        tests_id = tests.write(line, candidate.problem.id, inputs, deciding=deciding_test(whole))
+        line, input_of = apps_line(whole[TEST_RESULTS]), partial(self._input_of, candidate.problem.id)
+        tests_id = tests.write(line, candidate.problem.id, input_of, deciding=deciding_test(whole))
         row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: tests_id}
         lines = to_json(row), to_json(sample_record(entry, result))
         self.summary.add(whole, entry.row.values, reason=reason, errors=result.errors)
         return lines
 
-    def _inputs_of(self, candidate: AppsCandidate) -> Callable[[str], TextPart]:
-        def input_of(test: str) -> TextPart:
-            tests = self._catalog.problem(candidate.problem.id).tests
-            return beginning(shown_texts(tests[int(test)])[0].encode("utf-8", "replace"))
-
-        return input_of
+    def _input_of(self, problem: str, test: str) -> TextPart:
+        tests = self._catalog.problem(problem).tests
+        return beginning(shown_texts(tests[int(test)])[0].encode("utf-8", "replace"))
 
     def refuse(self, entry: Refused) -> None:
         """Add a row that was not judged to the summary."""

@@ -57,9 +57,7 @@ def result_row(entry: Judgeable[AppsCandidate], judged: RecordedResult[AppsResul
 def reason_of(row: Mapping[str, Any], verdict: Verdict, extraction: str) -> str:
     """Why no program was found, or it does not compile; empty if the row does not show why, or this is not the case.
 
-    Args:
-        row: of the dump or of results.
-        extraction: the rule that found it. Those of other graders are not explained.
+    The row may be of the dump or of results. Other graders' rules of extraction are not explained.
     """
     if extraction not in {"none", "column:code"}:
         return ""

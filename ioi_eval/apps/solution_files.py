@@ -17,11 +17,7 @@ SOLUTION = "solution.py"  # Source: mcpbr, whose agents write their program to t
 
 
 class SolutionFiles(Source):
-    """Programs in files, as rows.
-
-    Args:
-        files: by problem.
-    """
+    """Programs in files, by problem, as rows."""
 
     def __init__(self, files: Mapping[str, Path], name: str) -> None:
         self._files = files
@@ -67,17 +63,13 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
             if solutions:
                 return SolutionFiles(solutions, f"{path} ({counted(len(solutions), 'file')} {SOLUTION})")
             if next(path.rglob("*.py"), None) is not None:
-                return _rows_beside_programs(path)
+                try:
+                    return open_source(str(path))
+                except InputError as error:
+                    raise InputError(f"{error}. To score its programs, call them ID/{SOLUTION}") from error
     except OSError as error:
         raise InputError(f"{error.filename or path} cannot be read: {error.strerror}") from error
     return open_source(spec)
-
-
-def _rows_beside_programs(path: Path) -> Source:
-    try:
-        return open_source(str(path))
-    except InputError as error:
-        raise InputError(f"{error}. To score its programs, call them ID/{SOLUTION}") from error
 
 
 def _solutions_below(path: Path) -> Mapping[str, Path]:

@@ -180,9 +180,6 @@ class DifficultyTable:
         Args:
             difficulty: of the problem; empty if unknown.
             passed: how many tests it passed; `None` if it could not be judged.
-
-        Raises:
-            InputError: these numbers are impossible.
         """
         if passed is not None and (not 0 <= passed <= total or total == 0):
             raise InputError(
@@ -207,9 +204,6 @@ class DifficultyTable:
         Args:
             ks: of pass@k, which a line has only if each of its problems has k judged programs.
             unusable: how many rows of each difficulty cannot be judged.
-
-        Raises:
-            InputError: a k is below 1.
         """
         refused = Counter[str]()
         for difficulty, count in (unusable or {}).items():

@@ -107,29 +107,18 @@ def match_result(expected: Any, result: Any) -> Match | None:
         if result == expected[0]:
             return Match(right=True, rule="equal to the first element of what is expected")
         tuples = isinstance(result, list) and bool(result) and isinstance(result[0], tuple)
-        if tuples and all(map(_iterable, result)) and [list(item) for item in result] == expected[0]:
+        iterable = tuples and all(isinstance(item, list | tuple | str | dict) for item in result)
+        if iterable and [list(item) for item in result] == expected[0]:
             return Match(right=True, rule="tuples equal to the lists in the first element of what is expected")
     return Match(right=False, rule="different")
 
 
 def _with_integer_keys(expected: Any) -> Any:
     """A dictionary with integer keys becomes the only element of a list, as in its code."""
-    if isinstance(expected, dict):
-        undone = _converted(expected)
-        return expected if undone is expected else [_as_read(undone)]
-    if isinstance(expected, list) and expected and isinstance(expected[0], dict):
-        undone = _converted(expected[0])
-        return expected if undone is expected[0] else [_as_read(undone)]
-    return expected
-
-
-def _as_read(value: dict[Any, Any]) -> Any:
-    """A dictionary as it is read from a result: a large one has its keys as text."""
-    return decode(encode(value))
-
-
-def _iterable(value: Any) -> bool:
-    return isinstance(value, list | tuple | str | dict)
+    found = expected[0] if isinstance(expected, list) and expected else expected
+    if not isinstance(found, dict) or (undone := _converted(found)) is found:
+        return expected
+    return [decode(encode(undone))]  # as it is read from a result: a large dictionary has its keys as text
 
 
 # --------------------------------------------------------------------------- standard output

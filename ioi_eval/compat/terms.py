@@ -68,7 +68,8 @@ class Graded:
     Args:
         codes: its codes in order. They are fewer than the tests if it stopped early.
         rules: for each code the reason: the comparison rule, or what happened.
-        metadata: Eval Protocol's metadata, as dictionaries in the form of the source; empty for other graders.
+        metadata: Eval Protocol's metadata, usually one dictionary in the form of the source: with `error` and
+            `traceback`; with `output`, `expected`, `inputs` and `error_message`; or empty. None for other graders.
         crash: the message, if the grader itself fails on this row or run and gives no result.
     """
 
@@ -120,12 +121,7 @@ def _shown(line: str | None) -> str:
 def graded_all(
     problem: AppsProblem, runs: Sequence[TestRun], match: Callable[[AppsTest, TestRun], Match | None]
 ) -> Graded:
-    """The results of a grader that compares every run.
-
-    Args:
-        runs: in the tests' order.
-        match: compares a run; `None` if it failed: then the code is -1.
-    """
+    """The results of a grader that compares every run. Without a match (`None`) the run failed, and the code is -1."""
     matches = [match(test, run) for test, run in zip(problem.tests, runs, strict=False)]
     return Graded(
         codes=tuple(-1 if found is None else found.right for found in matches),
@@ -204,9 +200,10 @@ class CompatGrader:
             return False
         if self.only_loads(problem):
             return not runs
-        if len(runs) >= len(problem.tests) or (runs and self._ends(runs[-1])):
+        if len(runs) >= len(problem.tests) or too_long(runs, self._all_s(problem, test_s)):
             return False
-        if too_long(runs, self._all_s(problem, test_s)):
+        end = runs[-1].ending if runs else None
+        if end is Ending.LOAD_FAILED or (end is Ending.DIED and not self.script):  # that ends the grader's process
             return False
         if not (self.stops and runs):
             return True
@@ -218,10 +215,6 @@ class CompatGrader:
         if self.whole_s is None:
             return math.inf
         return self.whole_s(problem.inputs, self.per_test_s if test_s is None else test_s)
-
-    def _ends(self, run: TestRun) -> bool:
-        """Whether no test runs after it: the program does not load, or has ended the grader's process."""
-        return run.ending is Ending.LOAD_FAILED or (run.ending is Ending.DIED and not self.script)
 
 
 def can_grade(problem: AppsProblem) -> bool:
@@ -242,10 +235,6 @@ def truncated(text: str, length: int) -> str:
     return text[: length // 2] + TRUNCATED + text[-length // 2 :]
 
 
-RELATIVE = 1e-5
-ABSOLUTE = 1e-8
-
-
 def allclose(numbers: Sequence[float], expected: Sequence[float]) -> bool:
     """Whether all pairs are close: |a − b| ≤ 1e-8 + 1e-5 |b|. An infinity is close only to itself, NaN to nothing.
 
@@ -254,6 +243,6 @@ def allclose(numbers: Sequence[float], expected: Sequence[float]) -> bool:
     Source: `numpy.allclose` with its defaults, on arrays of doubles.
     """
     return all(
-        a == b or (math.isfinite(b) and abs(a - b) <= ABSOLUTE + RELATIVE * abs(b))
+        a == b or (math.isfinite(b) and abs(a - b) <= 1e-8 + 1e-5 * abs(b))
         for a, b in zip(numbers, expected, strict=True)
     )
