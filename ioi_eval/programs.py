@@ -194,7 +194,9 @@ class Builder:
         rules = rules_of(language)
         if not isinstance(rules, CompiledLanguage):
             for grader in problem.linked_with(language):
-                await self._check_syntax(grader, target, problem.key)
+                check = partial(self._refused_syntax, grader, target, problem.key)
+                if refused := await self._syntax.get((target.name, grader), check):
+                    raise ProblemProgramError(f"the problem's grader does not compile: {refused}")
             return ()
         std = rules.standard(problem, self._policy.std)
         self.checks.require_known_standard(std, target, language)
@@ -204,12 +206,6 @@ class Builder:
             for recipe in graders
         ]
         return tuple(objects)
-
-    async def _check_syntax(self, grader: SourceFile, target: Target, problem: ProblemKey) -> None:
-        """Raise ProblemProgramError if the target's interpreter cannot compile a grader. Each is checked once."""
-        refused = await self._syntax.get((target.name, grader), lambda: self._refused_syntax(grader, target, problem))
-        if refused:
-            raise ProblemProgramError(f"the problem's grader does not compile: {refused}")
 
     async def _refused_syntax(self, grader: SourceFile, target: Target, problem: ProblemKey) -> str:
         interpreter = await self.tools.interpreter(self._policy.python, target)

@@ -290,10 +290,7 @@ class BestSubtasks:
         self._unknown = [0] * len(self._names)
 
     def add(self, result: SubmissionResult, *, submission: str | None = None) -> None:
-        """Add one submission.
-
-        Args:
-            submission: its id, if `result` was computed for another submission with the same program.
+        """Add one submission; `submission` is its id, if the result was computed for another with the same program.
 
         Raises:
             InputError: it is for another problem, or its subtasks are not the problem's.

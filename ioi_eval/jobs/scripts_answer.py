@@ -142,9 +142,7 @@ def is_doubtful(execution: Execution) -> bool:
 def require_judged(execution: Execution) -> None:
     """Check that our own pair has judged: the answer is a score, or the submission does not compile.
 
-    Raises:
-        SandboxError: the problem's own programs, or its configuration, are at fault.
-        TransientError: we or the machine are at fault; another attempt may succeed.
+    It is a TransientError if we or the machine may be at fault, else a SandboxError: the problem or its programs are.
     """
     compiled, stage = execution.compile, execution.run
     if compiled is not None and compiled.code != 0:
@@ -186,12 +184,7 @@ def _end(stage: Stage) -> str:
 
 
 def test_outcome(execution: Execution, test: str) -> TestOutcome:
-    """The result of a submission that compiled, on this test.
-
-    Raises:
-        TransportError: no score arrived: the script was killed, but not by its hard limit, or the end of its output
-            was lost.
-    """
+    """The result of a submission that compiled, on this test; raises TransportError if no score arrived."""
     stage = execution.run
     outcome = partial(TestOutcome, test=test, wall_ms=stage.wall_ms)
     message = stage.stderr.strip()
@@ -235,12 +228,9 @@ def _compile_error(stage: Stage, headline: str) -> CompileOutcome:
 
 
 def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
-    """The outcome if one of the problem's own programs does not compile.
+    """The outcome if one of the problem's own programs does not compile, and the machine cannot be at fault.
 
     It is final if the compiler's message is about a source: nothing of the submission has been compiled before.
-
-    Raises:
-        TransientError: the machine may be at fault.
     """
     stderr = stage.stderr.strip()
     if any(sign in stderr for sign in MACHINE_SIGNS) or not _DIAGNOSTIC.search(stderr):

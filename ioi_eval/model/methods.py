@@ -45,10 +45,6 @@ def by_include(files: Sequence[SourceFile], directory: str) -> dict[str, bytes]:
     """The contents of files by the names under which sources in a directory may include them.
 
     These are the paths below the directory, and the last parts of the paths, because a row may have headers elsewhere.
-
-    Args:
-        files: the files.
-        directory: the directory, as `SourceFile.directory`.
     """
     by_path = {file.path.removeprefix(directory): file.content for file in files}
     directories = {path.partition("/")[0] for path in by_path if "/" in path}

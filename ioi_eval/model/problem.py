@@ -14,13 +14,7 @@ from ioi_eval.model.terms import Language, ScoreType, StepRounding, TaskType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blob:
-    """Bytes on disk, by reference. The file never changes while it is referred to.
-
-    Args:
-        path: where the bytes are.
-        size: how many they are.
-        sha256: their hash, hexadecimal.
-    """
+    """Bytes on disk, by reference. The file never changes while it is referred to. `sha256` is hexadecimal."""
 
     path: Path
     size: int

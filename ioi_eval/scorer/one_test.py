@@ -16,9 +16,7 @@ from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.scripts_job import Pair
 from ioi_eval.model import Content, Execution, Retries
 from ioi_eval.programs import Builder, with_retries
-from ioi_eval.sandbox import Sandbox, Target
-
-_NAMES = ("compile", "run")
+from ioi_eval.sandbox import Sandbox
 
 
 async def run_submission(
@@ -63,8 +61,13 @@ async def run_submission(
             README of huggingface/ioi.
     """
     _check_arguments(client, pair)
-    target = _target(client)
-    sent = await _sent_scripts(client, target, pair, artifacts)
+    # preferably one that is in service and that runs scripts
+    target = max(client.targets(), key=lambda target: (target.slots > 0, not target.has_own_scripts))
+    sent: Mapping[str, Content] | None = None  # the scripts of the target's package are used
+    if pair is not None:
+        sent = dict(zip(("compile", "run"), pair, strict=True))
+    elif not target.has_own_scripts:
+        sent = scripts_job.own_files(await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target))
     job = scripts_job.row_job(problem, test_input, submission, test_output, beside=sent, max_wall_ms=target.max_wall_ms)
     if pair is not None:
         return scripts_answer.score_and_feedback(await client.execute(job, target))
@@ -88,19 +91,3 @@ def _check_arguments(client: Sandbox, pair: Pair | None) -> None:
         )
     if pair is not None and not all(pair):
         raise InputError("pair: the scripts `compile` and `run` must not be empty")
-
-
-async def _sent_scripts(
-    client: Sandbox, target: Target, pair: Pair | None, artifacts: ArtifactStore | None
-) -> Mapping[str, Content] | None:
-    """The scripts that the job contains, and what they need; `None` if those of the target's package are used."""
-    if pair is not None:
-        return dict(zip(_NAMES, pair, strict=True))
-    if target.has_own_scripts:
-        return None
-    return scripts_job.own_files(await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target))
-
-
-def _target(client: Sandbox) -> Target:
-    """The target to use: preferably one that is in service and that runs scripts."""
-    return max(client.targets(), key=lambda target: (target.slots > 0, not target.has_own_scripts))
