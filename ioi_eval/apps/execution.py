@@ -27,7 +27,7 @@ from ioi_eval.compat.terms import Calls, CompatGrader
 from ioi_eval.config import Policy
 from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.scheduling import Engine, ProgramRun
-from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
+from ioi_eval.engine.target import Dispatcher, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
@@ -72,10 +72,10 @@ class AppsExecutor:
         self._sandbox = sandbox
         self._settings = settings = settings or AppsSettings()
         self._builder = Builder(sandbox, artifacts, Policy(least_isolation=settings.least_isolation), events)
-        self._bindings: Bindings[None] = Bindings(
+        self._dispatcher: Dispatcher[None] = Dispatcher(
             sandbox, lambda to, _: _why_unsuitable(to, settings.least_isolation), key_of=lambda _: None
         )
-        self._engine = Engine(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
+        self._engine = Engine(sandbox, jobs_at_once=self._dispatcher.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._without_python: dict[str, str] = {}  # why targets have no usable interpreter, by name
         self.checker = read_checker(settings)
@@ -119,7 +119,7 @@ class AppsExecutor:
         if settings.compat is None and (reason := verdicts.why_unusable(problem, settings)):
             return verdicts.unjudged(problem, settings, reason)
         try:
-            return await self._bindings.judge_on_target(None, lambda to: self._score_on(to, problem, code))
+            return await self._dispatcher.judge_on_target(None, lambda to: self._score_on(to, problem, code))
         except _GraderFailedError as failure:
             return verdicts.crashed(problem, settings, failure.error)
         except NoTargetError as error:
@@ -130,7 +130,7 @@ class AppsExecutor:
 
     def notes(self) -> list[str]:
         """A sentence for each target on which nothing could be judged."""
-        return self._bindings.notes()
+        return self._dispatcher.notes()
 
     def without_python(self) -> list[str]:
         """A sentence for each target that `interpreter` found to have no usable one."""
@@ -156,7 +156,7 @@ class AppsExecutor:
     def _suitable(self) -> Sequence[Target]:
         """The targets that may run programs; SetupError if none may."""
         targets = self._sandbox.targets()
-        fit = self._bindings.suitable(targets, None)
+        fit = self._dispatcher.suitable(targets, None)
         if not fit:
             existing = ", ".join(
                 f"{target.name} ({target.profile}, isolation {target.isolation})" for target in targets

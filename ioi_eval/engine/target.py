@@ -39,8 +39,8 @@ def in_service_or_all(targets: Sequence[Target]) -> Sequence[Target]:
     return [target for target in targets if target.slots] or targets
 
 
-class Bindings(Generic[ProblemT]):
-    """How many submissions each target of a sandbox judges, and what each may judge.
+class Dispatcher(Generic[ProblemT]):
+    """Gives submissions to the targets of a sandbox. It knows how many each judges, and what it may judge.
 
     Args:
         why_unsuitable: why a target is unsuitable for a problem; `None` if it is suitable. Called once for each pair.

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.engine.scheduling import Engine
-from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
+from ioi_eval.engine.target import Dispatcher, NoTargetError, in_service_or_all
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
@@ -90,13 +90,13 @@ class Scorer:
         returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
         self._builder = Builder(sandbox, artifacts, policy, events)
         self._fingerprints = Fingerprints(policy)
-        self._bindings: Bindings[Problem] = Bindings(
+        self._dispatcher: Dispatcher[Problem] = Dispatcher(
             sandbox, lambda to, problem: why_unsuitable(to, problem, policy), self._fingerprints.of_problem
         )
         self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
         self._headers = PrecompiledHeaders(self._builder, artifacts, policy.compile)
-        jobs_at_once: Callable[[Target], int] = self._bindings.jobs_at_once if spread else lambda _: 1
+        jobs_at_once: Callable[[Target], int] = self._dispatcher.jobs_at_once if spread else lambda _: 1
         self._runner_judge = RunnerJudge(
             sandbox,
             self._builder,
@@ -117,7 +117,7 @@ class Scorer:
         Two submissions with an equal fingerprint need be judged only once. It depends on compiler, profile and
         isolation, not on the worker. The kinds are in the order in which they were first seen.
         """
-        targets = self._bindings.suitable_so_far(problem)
+        targets = self._dispatcher.suitable_so_far(problem)
         return tuple(dict.fromkeys(self._fingerprint(problem, submission, target) for target in targets))
 
     async def learn_tools(self, languages: Iterable[Language]) -> None:
@@ -146,7 +146,7 @@ class Scorer:
 
     def notes(self) -> list[str]:
         """What users should know of how programs were compiled so far, in sentences."""
-        return [*self._bindings.notes(), *self._headers.notes()]
+        return [*self._dispatcher.notes(), *self._headers.notes()]
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Judge one submission.
@@ -167,7 +167,7 @@ class Scorer:
         """
         check_fits(submission, problem)
         try:
-            return await self._bindings.judge_on_target(
+            return await self._dispatcher.judge_on_target(
                 problem,
                 lambda target: self._score_on(target, problem, submission, exhaustive=exhaustive),
                 why_unsuitable=lambda target: why_unsuitable_for(target, problem, submission),
