@@ -70,12 +70,9 @@ class ProblemProgramError(SandboxError):
 
 
 class Builder:
-    """Compiles programs on one sandbox, with one artifact store.
+    """Compiles programs on one sandbox, with one artifact store. `tools` has the compilers and interpreters of targets.
 
-    Args:
-        events: gets an event when a problem's own program is compiled.
-
-    `tools` has the compilers and interpreters of targets.
+    `events` gets an event when a problem's own program is compiled.
     """
 
     def __init__(

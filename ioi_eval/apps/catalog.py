@@ -37,7 +37,6 @@ class CatalogEntry:
     """The part of a problem that stays in memory.
 
     Args:
-        tests: how many it has.
         digest: a hash of everything about it that can change an outcome.
         fault: why its row is broken; `None` if it is not.
         unusable: why it cannot be judged in this run; empty if it can.

@@ -40,7 +40,6 @@ class GraderResult:
         grader: `ours`, or the name of another grader.
         whole: the overall result, in a word or two.
         right: whether the program is right; `None` if the grader does not say.
-        tests: of the problem, all.
         code: the program that the grader found, if it differs from ours in more than blanks at both ends.
         we_failed: whether we failed to judge the program by its rules; `whole` says why.
     """

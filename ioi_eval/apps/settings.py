@@ -94,11 +94,7 @@ class AppsSettings(RunPolicy):
 
 
 def read_checker(settings: AppsSettings) -> bytes | None:
-    """The source of the comparator's checker at present; `None` without one.
-
-    Raises:
-        InputError: it cannot be read, or cannot be started.
-    """
+    """The source of the comparator's checker at present, `None` without one; InputError if it cannot be used."""
     if not settings.comparator.program:
         return None
     path = Path(settings.comparator.program)

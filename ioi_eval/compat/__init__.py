@@ -24,11 +24,7 @@ NAMES = ("hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "m
 
 
 def grader_named(name: str) -> CompatGrader:
-    """The grader of this name.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The grader of this name; raises InputError if there is none."""
     if name not in NAMES:
         raise InputError(unknown("grader", name, NAMES))
     grader: CompatGrader = import_module(f"ioi_eval.compat.{name.replace('-', '_')}").GRADER

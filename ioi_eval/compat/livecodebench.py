@@ -77,11 +77,7 @@ def _result_of_test(test: AppsTest, run: TestRun) -> tuple[Code, str]:
 
 
 def match_output(expected: str, printed: str) -> Match | None:
-    """Compare line by line: equal after stripping blanks, else the same decimal numbers.
-
-    Returns:
-        `None` if the grader's comparison itself fails.
-    """
+    """Compare line by line: equal after stripping blanks, else the same decimal numbers; `None` if that fails."""
     ours = [line.strip() for line in printed.strip().split("\n")]
     theirs = [line.strip() for line in expected.strip().split("\n")]
     if len(ours) != len(theirs):

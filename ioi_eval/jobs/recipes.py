@@ -46,7 +46,6 @@ class Recipe:
 
     Args:
         what: for messages (`checker`, `grader`, `submission`).
-        steps: in order.
         artifacts: the files to return, by their path in the work directory.
         sees: files and directories of the machine that the steps see.
         sees_system: whether the steps see the system's programs and libraries too. Only for recipes without a
@@ -81,11 +80,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uncompiled:
-    """A program that the job which runs it compiles first, so that it need not be sent.
-
-    Args:
-        recipe: how; it has one artifact.
-    """
+    """A program that the job which runs it compiles first, so that it need not be sent. The recipe has one artifact."""
 
     recipe: Recipe
     limits: CompileLimits

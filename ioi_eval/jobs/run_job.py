@@ -54,7 +54,6 @@ class JobTest:
     """A test as a job sends it.
 
     Args:
-        input: what the program reads.
         answer: the official output, if judging in the box needs one.
         output: the output that was submitted instead of a program.
         scoring: `args`, `full`, `steps` and `rounding`, if its checker is called, or its score read, in an unusual way.
@@ -88,8 +87,6 @@ class RunSetup:
             for all tests.)
         time_limit_s: CPU time of a test, in seconds.
         longest_test_ms: the longest that one test can take by the runner's own rules, in ms of wall clock.
-        return_bytes: how much of each output is returned.
-        sees: files and directories of the machine that programs see.
     """
 
     runner: Content
@@ -273,12 +270,11 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[PlannedProgram], *, same_on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobBounds:
-    """How much one run job on a target may hold.
+    """How much one run job on a target may hold; `None` for no bound.
 
     Args:
-        tests: the largest number of tests.
-        test_bytes: most bytes of programs, inputs and answers together, before any encoding; `None` for no bound.
-        wall_ms: most wall clock of all tests together; `None` for no bound.
+        test_bytes: of programs, inputs and answers together, before any encoding.
+        wall_ms: of all tests together.
     """
 
     tests: int

@@ -44,7 +44,6 @@ class StepLine:
         code, signal: of the command itself.
         limit: which of our limits stopped it, else `None`.
         killed: the signal that killed one of its processes, sent by the machine (out of memory); 0 if none.
-        cpu_ms: what it used.
         output: the beginning of what it printed, on both streams.
         precompiled: whether it could use a worker's precompiled header.
     """

@@ -90,11 +90,7 @@ def own_files(runner: Content) -> Mapping[str, Content]:
 
 
 def job(problem: Problem, case: TestCase, code: str) -> Job:
-    """The job that judges a submission on one test by the worker's own scripts.
-
-    Raises:
-        UnsupportedError: the scripts would judge this problem wrongly.
-    """
+    """The job that judges a submission on one test by the worker's own scripts, unless they would judge it wrongly."""
     if reason := why_package_cannot_judge_test(problem, case):
         raise UnsupportedError(f"{problem.key}: {reason}; use the bundled profile")
     name = _name_of(problem.key.id)
@@ -267,11 +263,7 @@ def _with_settings(config: bytes, settings: Mapping[str, Any]) -> bytes:
 
 def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """A header named after the problem, if there is none: the `cms_ioi` package compiles the file with the first
-    header's name, and without any header every program would be a compilation error.
-
-    Raises:
-        UnsupportedError: another header comes first.
-    """
+    header's name, and without any header every program would be a compilation error."""
     name = f"{problem_id}.h"
     headers = _headers_in_order(path.removeprefix("graders/") for path in files if path.startswith("graders/"))
     if headers[:1] not in ([], [name]):

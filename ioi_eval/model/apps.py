@@ -63,12 +63,10 @@ class StdinTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallTest:
-    """A test of a function.
+    """A test of a function, with arguments and official result as the row has them.
 
     Args:
         number: its place in the row, from 0.
-        given: the arguments as the row has them.
-        expected: the official result as the row has it.
         accepts: the values that are right: `expected`; if the row may have wrapped its results in lists of one
             element, also that element.
     """

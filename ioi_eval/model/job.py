@@ -54,7 +54,6 @@ class StageLimits:
     """The hard limits of one stage, which the sandbox enforces. The tighter limits are enforced inside the box.
 
     Args:
-        wall_ms: wall clock.
         cpu_ms: CPU time of all processes.
         memory_bytes: `None` for the sandbox's default.
         output_bytes: the most stdout that is returned.

@@ -37,7 +37,6 @@ class RunDetails:
         judged_in_box: whether the runner has judged; if not, the verdict is JE until our side has judged.
         output_bytes: how many bytes the program printed.
         idle_s: how long it neither ran nor waited for a processor.
-        report: the harness's report.
         not_started: for JE: whether the machine could not start the program, or its interpreter.
     """
 
