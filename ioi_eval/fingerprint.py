@@ -175,15 +175,12 @@ _PARSE_ATTEMPTS = 20
 def _write_node(value: object, parts: list[str]) -> None:
     """Write a node as `Name(field=…)`. Empty fields are left out, because newer Python versions have more of them."""
     if isinstance(value, ast.AST):
-        parts.append(type(value).__name__)
-        parts.append("(")
+        parts += (type(value).__name__, "(")
         for field in value._fields:
             inner = getattr(value, field, None)
-            if inner is None or inner == [] or field in _IGNORED_FIELDS:
-                continue
-            parts.append(field)
-            parts.append("=")
-            _write_node(inner, parts)
+            if inner is not None and inner != [] and field not in _IGNORED_FIELDS:
+                parts += (field, "=")
+                _write_node(inner, parts)
         parts.append(")")
     elif isinstance(value, list):
         parts.append("[")
