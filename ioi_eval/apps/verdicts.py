@@ -238,16 +238,6 @@ _PHASES = {
 }
 
 
-def _with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOutcome:
-    """The outcome under another grader's limit, which is one of wall clock: TLE if a program worked and waited longer.
-
-    Our runner allows a program as much CPU time, and a second more of waiting.
-    """
-    if _failed_in_box(outcome) or outcome.verdict is Verdict.TLE or _wall_s(outcome) < time_limit_s:
-        return outcome
-    return replace(outcome, verdict=Verdict.TLE, limit="idle", score=0.0)
-
-
 def _wall_s(outcome: TestOutcome) -> float:
     """The sum of CPU and idle time is used as wall clock, so that the load of this machine does not count."""
     return (outcome.cpu_ms or 0.0) / 1000 + outcome.details.idle_s
@@ -312,47 +302,17 @@ def result_of_grader(
     fault = _first_judge_error(counted)
     if fault is not None:
         return unjudged(problem, settings, fault)
-    return _graded_result(problem, counted, compat.grade(problem, runs, test_s=settings.cpu_s), settings)
-
-
-def _runs_of_grader(
-    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, compat: CompatGrader
-) -> tuple[list[TestOutcome], list[TestRun]]:
-    """The runs that the other grader would have made too: in order, up to the test at which it stops."""
-    counted: list[TestOutcome] = []
-    runs: list[TestRun] = []
-    while (outcome := outcomes.get(str(len(runs)))) and (
-        not runs or compat.wants_another(problem, runs, test_s=settings.cpu_s)
-    ):
-        counted.append(_with_wall_clock_limit(outcome, settings.cpu_s))
-        runs.append(_run_of(counted[-1], compat))
-    return counted, runs
-
-
-def _first_judge_error(outcomes: Sequence[TestOutcome]) -> str | None:
-    """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
-    return next((outcome.message for outcome in outcomes if _failed_in_box(outcome)), None)
-
-
-def _failed_in_box(outcome: TestOutcome) -> bool:
-    """Whether the box failed to judge it. An outcome that our side has not judged yet is JE too."""
-    return outcome.details.judged_in_box and outcome.verdict is Verdict.JE
-
-
-def _graded_result(
-    problem: AppsProblem, outcomes: Sequence[TestOutcome], graded: Graded, settings: AppsSettings
-) -> AppsResult:
-    """The result of the other grader in our terms. `outcomes` are the runs that it saw."""
+    graded = compat.grade(problem, runs, test_s=settings.cpu_s)
     tests = []
     for index, test in enumerate(problem.tests):
         code = graded.codes[index] if index < len(graded.codes) else None
         rule = graded.rules[index] if index < len(graded.rules) else ""
-        if index >= len(outcomes):
+        if index >= len(counted):
             tests.append(replace(skipped(test), message=rule))
         else:
-            row = _result(test, outcomes[index], settings, _verdict(outcomes[index], code), rule)
+            row = _result(test, counted[index], settings, _verdict(counted[index], code), rule)
             tests.append(replace(row, score=float(code is True)))
-    ran = tests[: len(outcomes)]  # a program that was refused without a run is wrong
+    ran = tests[: len(counted)]  # a program that was refused without a run is wrong
     wrong = next((test.verdict for test in ran if not test.passed), Verdict.WA)
     verdict = Verdict.JE if graded.crash else Verdict.AC if graded.all_passed else wrong
     return AppsResult(
@@ -365,6 +325,33 @@ def _graded_result(
         errors=_errors(tests),
         graded=graded,
     )
+
+
+def _runs_of_grader(
+    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, compat: CompatGrader
+) -> tuple[list[TestOutcome], list[TestRun]]:
+    """The runs that the other grader would have made too: in order, up to the test at which it stops."""
+    counted: list[TestOutcome] = []
+    runs: list[TestRun] = []
+    while (outcome := outcomes.get(str(len(runs)))) and (
+        not runs or compat.wants_another(problem, runs, test_s=settings.cpu_s)
+    ):
+        # its limit is one of wall clock; our runner allows a program as much CPU time, and a second more of waiting
+        if not _failed_in_box(outcome) and outcome.verdict is not Verdict.TLE and _wall_s(outcome) >= settings.cpu_s:
+            outcome = replace(outcome, verdict=Verdict.TLE, limit="idle", score=0.0)
+        counted.append(outcome)
+        runs.append(_run_of(outcome, compat))
+    return counted, runs
+
+
+def _first_judge_error(outcomes: Sequence[TestOutcome]) -> str | None:
+    """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
+    return next((outcome.message for outcome in outcomes if _failed_in_box(outcome)), None)
+
+
+def _failed_in_box(outcome: TestOutcome) -> bool:
+    """Whether the box failed to judge it. An outcome that our side has not judged yet is JE too."""
+    return outcome.details.judged_in_box and outcome.verdict is Verdict.JE
 
 
 def _verdict(outcome: TestOutcome, code: object) -> Verdict:
