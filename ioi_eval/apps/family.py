@@ -11,10 +11,9 @@ from functools import partial
 
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, ProblemUnusable
 from ioi_eval.apps.execution import AppsExecutor
-from ioi_eval.apps.mcpbr_records import refused_record, sample_record
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
-from ioi_eval.apps.result_rows import error_of, reason_of, refused_row, result_row
+from ioi_eval.apps.result_rows import error_of, reason_of, refused_record, refused_row, result_row, sample_record
 from ioi_eval.apps.settings import fingerprint_of
 from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict

@@ -10,8 +10,8 @@ import pytest
 
 from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader
-from ioi_eval.apps.mcpbr_records import counted_record, error_record, row_message, sample_record
 from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.result_rows import counted_record, error_record, row_message, sample_record
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Judgeable
