@@ -113,8 +113,15 @@ def _invalid(reason: str, message: str | None = None) -> EvaluateResult:
 # --------------------------------------------------------------------------- judged
 
 
-def over_all_tests(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
-    """The result over all tests of a problem, by our rules. If we failed to judge one, there is no score."""
+def evaluated(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
+    """The result by the other grader that judged the program, or over all tests by our rules.
+
+    If we failed to judge one of them, there is no score.
+    """
+    if (graded := result.graded) is not None:
+        if graded.crash not in ("", NO_RESULTS):  # without results there is a valid score of 0
+            return judge_failed(graded.crash)
+        return evaluation(graded.codes, graded.metadata)
     if result.score is None:
         return judge_failed(result.message or "the solution could not be judged")
     codes = [_CODES.get(outcome.verdict, -1) for outcome in result.tests]

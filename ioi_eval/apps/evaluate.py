@@ -13,26 +13,16 @@ from dataclasses import fields
 from typing import Any
 
 from ioi_eval.apps.background import background
-from ioi_eval.apps.eval_protocol_results import (
-    empty_code,
-    evaluation,
-    judge_failed,
-    no_messages,
-    over_all_tests,
-    read_ground_truth,
-)
+from ioi_eval.apps.eval_protocol_results import empty_code, evaluated, judge_failed, no_messages, read_ground_truth
 from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
-from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
-from ioi_eval.compat.eval_protocol import NO_RESULTS
 from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer, last_answer_or_content, last_text
 from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page, extract_python
 from ioi_eval.model import Isolation
-from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.row import is_finite, is_whole, plain
 
@@ -121,7 +111,7 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     if isinstance(problem, EvaluateResult):
         return problem
     try:
-        result = _converted(problem, background(settings.least_isolation).score(problem, code, settings))
+        result = evaluated(problem, background(settings.least_isolation).score(problem, code, settings))
     except InputError:
         raise
     except IoiEvalError as error:
@@ -178,14 +168,6 @@ def _program(messages: Sequence[Any], judged_by: str) -> str:
     text = last_answer_or_content(messages) if judged_by == PAGE else last_answer(messages)
     extract = extract_eval_protocol_page if judged_by == PAGE else extract_python
     return extract(text or "").code or ""
-
-
-def _converted(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
-    if result.graded is not None:
-        if result.graded.crash not in ("", NO_RESULTS):  # without results there is a valid score of 0
-            return judge_failed(result.graded.crash)
-        return evaluation(result.graded.codes, result.graded.metadata)
-    return over_all_tests(problem, result)
 
 
 def _as_theirs(result: EvaluateResult) -> Any:

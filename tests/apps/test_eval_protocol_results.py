@@ -14,10 +14,10 @@ import pytest
 
 from ioi_eval.apps.eval_protocol_results import (
     empty_code,
+    evaluated,
     evaluation,
     judge_failed,
     no_messages,
-    over_all_tests,
     read_ground_truth,
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
@@ -49,7 +49,7 @@ RIGHT, WRONG = outcome(Verdict.AC), outcome(Verdict.WA, output="0\n")
 def over_all(row: AppsProblem, tests: Sequence[TestOutcome]) -> EvaluateResult:
     """The result of a program with these outcomes."""
     outcomes = {str(number): test for number, test in enumerate(tests)}
-    return over_all_tests(row, result_of(row, outcomes, AppsSettings()))
+    return evaluated(row, result_of(row, outcomes, AppsSettings()))
 
 
 def problem(inputs: Any, outputs: Any, **more: Any) -> AppsProblem:
