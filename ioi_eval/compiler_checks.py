@@ -32,9 +32,7 @@ def with_proof_if_in_doubt(
 ) -> Recipe | None:
     """The recipe for compiling something once more, after the known good program; `None` if no worker can be at fault.
 
-    Args:
-        answer: the first answer.
-        language: of the toolchain. (The standard of the known good program is one that every compiler knows.)
+    `answer` is the first answer. The standard of the known good program is one that every compiler knows.
     """
     output = answer.last.output if answer.last else ""
     is_in_doubt = compiling.is_machine_failure(output) or compiling.may_lack_a_part(output)
@@ -44,10 +42,7 @@ def with_proof_if_in_doubt(
 
 
 def without_proof(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileAnswer:
-    """The answer to the recipe's own steps.
-
-    Args:
-        limits: for these steps. The job's limit of CPU time is larger (`compile_job`).
+    """The answer to the recipe's own steps, within their own limit of CPU time: the job's is larger (`compile_job`).
 
     Raises:
         BrokenCompilerError: the compiler did not compile the known good program.
@@ -140,8 +135,7 @@ class CompilerChecks:
     def require_known_standard(self, std: str, target: Target, language: Language, what: str = "submission") -> None:
         """Check that a target's compiler was not found to lack a standard, without another job.
 
-        Args:
-            what: is to be compiled, as in its recipe. `--std` does not apply to a checker or manager.
+        `what` is to be compiled, as in its recipe. `--std` does not apply to a checker or manager.
 
         Raises:
             UnsuitableError: it does not know the standard.

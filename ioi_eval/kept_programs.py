@@ -196,8 +196,7 @@ def _encode(answer: CompileAnswer, key: str) -> bytes:
 def _decode(content: bytes, key: str) -> CompileAnswer:
     """The answer in an entry, with times of 0, because the time was spent by an earlier run.
 
-    Raises:
-        ValueError, KeyError, TypeError, zlib.error: it is not an entry, or has another key.
+    Raises what `_read` suppresses if it is not an entry, or has another key.
     """
     line, _, packed = content.partition(b"\n")
     header = orjson.loads(line)

@@ -35,37 +35,25 @@ _RECORD = "record.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedProgram:
-    """A compiled program in this package.
-
-    Args:
-        content: of the file; `None` if the program must be compiled.
-        why_not: why the file cannot be used, and what to do; empty if it can be used, or there is none.
-    """
+    """A compiled program in this package."""
 
     content: bytes | None = None
+    """Of the file; `None` if the program must be compiled."""
+
     why_not: str = ""
+    """Why the file cannot be used, and what to do; empty if it can be used, or there is none."""
 
 
 def content_for(name: str, machine: str) -> bytes | None:
-    """The content of a program for a machine; `None` if it must be compiled.
-
-    Args:
-        name: `RUNNER` or `STAGE_RUNNER`.
-        machine: the target triple of its compiler (`x86_64-linux-gnu`).
-    """
+    """The content of a program for a machine, by its compiler's target triple; `None` if it must be compiled."""
     return checked_program(name).content if machine.startswith(f"{MACHINE}-") else None
 
 
 def require_machine(compiler: str, machine: str, what_to_do: str = "") -> None:
-    """Refuse a compiler that makes programs for another machine.
-
-    Args:
-        compiler: the compiler, for the message.
-        machine: its target triple (`aarch64-linux-gnu`).
-        what_to_do: the rest of the message.
+    """Refuse a compiler that makes programs for another machine, by its target triple (`aarch64-linux-gnu`).
 
     Raises:
-        SetupError: it does.
+        SetupError: it does. `compiler` and `what_to_do` are for the message.
     """
     if not machine.startswith(MACHINE):
         raise SetupError(f"{compiler} makes programs for {machine}, and the runner is made for x86-64{what_to_do}")
@@ -97,10 +85,7 @@ def checked_program_in(directory: Path, name: str) -> ShippedProgram:
 
 
 def build(directory: Path, compiler: str) -> None:
-    """Fill a directory with the programs and their record.
-
-    Args:
-        directory: an existing one.
+    """Fill an existing directory with the programs and their record.
 
     Raises:
         SetupError: they do not compile, cannot be linked statically, or cannot be started here.

@@ -36,12 +36,7 @@ _ANOTHER = "give another one with --python (python= in Python)"
 
 
 class Tools:
-    """The tools of targets; see the module.
-
-    Args:
-        ask: executes the recipes that ask for tools.
-        ready: prepares a target for that. If it fails, nothing is known about the target's tools.
-    """
+    """The tools of targets. `ask` executes the recipes that ask for them, after `ready` has prepared the target."""
 
     def __init__(self, ask: Ask, ready: Callable[[Target], Awaitable[object]]) -> None:
         self._ask = ask
@@ -208,9 +203,7 @@ def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -
 def located(python: str) -> str:
     """The command of an interpreter of this machine, made independent of the working directory.
 
-    Args:
-        python: its command. A relative path is relative to the working directory, as in a shell; a name without `/` is
-            looked up in the box.
+    A relative path is relative to that, as in a shell; a name without `/` is looked up in the box.
     """
     return os.path.abspath(python) if "/" in python else python
 

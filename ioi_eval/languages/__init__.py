@@ -55,10 +55,7 @@ def language_called(name: str) -> Language | None:
 
 
 def stated_name(text: str | None, code: object) -> str:
-    """The name in a row's column `language`; empty if it names none.
-
-    Args:
-        code: the row's column `code`.
+    """The name in a row's column `language`; empty if it names none. `code` is the row's column of that name.
 
     Source: huggingface/ioi writes `unknown` and an empty `code` if it found no program, and does not read the column.
     """
