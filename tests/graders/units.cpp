@@ -286,6 +286,26 @@ void test_filters() {
   for (int number : {512, 999}) CHECK(refusal_of({number, AUDIT_ARCH_X86_64, 0, {}}).name == "unknown_call");
 }
 
+// The filter of a step decides about each call that has a rule as the rule says, and allows others.
+void test_step_filter() {
+  CallFilter call_filter(false, false, Siblings::Nobody, false, false, 0);
+  std::vector<CallRule> rules(std::begin(kStepRules), std::end(kStepRules));
+  rules.insert(rules.end(), std::begin(kMoreStepRules), std::end(kMoreStepRules));
+  std::vector<sock_filter> code = step_filter(false);
+  for (const CallRule& rule : rules) {
+    for (const CallName& call : rule.calls) {
+      for (uint64_t value : {0, 1, 2, 3, 8, 15, 17, 0x21, 0x200, 0x8000, 0x10000000}) {
+        seccomp_data data = {static_cast<int>(call.number), AUDIT_ARCH_X86_64, 0, {value, value, value, value, value, value}};
+        CHECK(run_filter(code, data) == run_filter(call_filter.by(rule, false).code, data));
+      }
+    }
+  }
+  CHECK(run_filter(code, {SYS_ptrace, AUDIT_ARCH_X86_64, 0, {}}) == (SECCOMP_RET_ERRNO | EPERM));
+  CHECK(run_filter(code, {SYS_read, AUDIT_ARCH_X86_64, 0, {}}) == SECCOMP_RET_ALLOW);
+  CHECK(run_filter(code, {kLastStepCall, AUDIT_ARCH_X86_64, 0, {}}) == (SECCOMP_RET_ERRNO | ENOSYS));
+  CHECK(run_filter(step_filter(true), {SYS_kill, AUDIT_ARCH_X86_64, 0, {}}) == SECCOMP_RET_ALLOW);
+}
+
 // One side has ended before it opened its FIFOs. The runner opens them in its place, and is held up before it closes them:
 // meanwhile the other side reads the end of file, and ends. It did not hang up first, unless it had done so before.
 void test_hang_ups() {
@@ -392,6 +412,7 @@ int main() {
   test_room_on_disks();
   test_no_descriptor_left();
   test_filters();
+  test_step_filter();
   test_hang_ups();
   test_messages();
   test_descendants();
