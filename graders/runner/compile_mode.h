@@ -119,7 +119,7 @@ class Compilation {
   }
 
   // The directory of a path, and the path's last name. It follows no link that a step has put there; with `make`, it replaces it.
-  std::pair<Fd, std::string> place_of(const std::string& path, bool make) const {
+  std::pair<Fd, std::string> parent_of(const std::string& path, bool make) const {
     Fd directory(fcntl(work_.get(), F_DUPFD_CLOEXEC, 0));
     std::vector<std::string> names = split(path, '/');
     std::string own = std::move(names.back());
@@ -134,7 +134,7 @@ class Compilation {
   }
 
   void put(const std::string& file, const std::string& path) {
-    auto [directory, own] = place_of(path, true);
+    auto [directory, own] = parent_of(path, true);
     remove_tree(directory.get(), own.c_str());
     // Not O_TRUNC: we must not overwrite anything that a step has put there.
     Fd to(openat(directory.get(), own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
@@ -387,7 +387,7 @@ class Compilation {
 
   // A step itself may not open what a link of its leads to.
   void artifact(const std::string& path, const std::string& as, const std::string& into) {
-    auto [directory, own] = place_of(path, false);
+    auto [directory, own] = parent_of(path, false);
     Fd fd(openat(directory.get(), own.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line if there is no such artifact

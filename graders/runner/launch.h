@@ -299,8 +299,7 @@ class Launch {
   int output_ = -1, errors_ = -1, report_ = -1, interpreter_file_ = -1;
 };
 
-// Reads the child's messages: its thread's directory in /proc, the listener, the times, an error; or the end of the socket, which
-// means that the exec has happened. Returns an error if the contestant could not be started, else nothing.
+// Reads the child's messages. Returns an error if the contestant could not be started, else nothing.
 inline std::string read_start_messages(const Plan& plan, Contestant& contestant, const std::string& root, uid_t contestant_uid) {
   for (;;) {
     StartMessage message;

@@ -351,7 +351,7 @@ inline void add_name(const PlanLine& line, std::set<std::string>& names) {
   if (!names.insert(line.name).second && !repeats) line.bad("occurs twice");
 }
 
-inline void require(const std::set<std::string>& names, const char* name) {
+inline void require_line(const std::set<std::string>& names, const char* name) {
   if (names.count(name) == 0) plan_fault("the plan has no line `%s`", name);
 }
 
@@ -389,9 +389,9 @@ inline void read_opening_line(PlanLine& line, size_t position, Plan& plan, std::
 // What the lines of a run plan need of each other.
 inline void check_run_plan(const Plan& plan, const std::set<std::string>& names) {
   bool runs = std::any_of(plan.tests.begin(), plan.tests.end(), [](const Test& test) { return test.output < 0; });
-  if (runs || plan.tests.empty()) require(names, "program");
-  for (const char* name : {"task", "order"}) require(names, name);
-  require(names, plan.has_manager() ? "manager" : "checker");
+  if (runs || plan.tests.empty()) require_line(names, "program");
+  for (const char* name : {"task", "order"}) require_line(names, name);
+  require_line(names, plan.has_manager() ? "manager" : "checker");
   if (!plan.has_manager() && names.count("manager") > 0) plan_fault("a task of this type has no manager");
   if (!plan.compiles_program() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
 }
@@ -420,7 +420,7 @@ inline Plan read_plan(JobFiles& files, std::string& nonce, const std::string& fi
     }
     line.finish();
   }
-  require(names, "limits");
+  require_line(names, "limits");
   if (plan.compile) return plan;
   for (Test& test : plan.tests) {
     if (test.program < 0 && !plan.interpreter.empty()) test.program = files.get(plan.program);

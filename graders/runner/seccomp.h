@@ -31,9 +31,8 @@ struct CallSet {
 };
 
 // Writes the decision about a call. A call that is not allowed goes to the listener if there is one, else the filter decides.
-// The filter also decides calls that are hidden from a listener because an outer filter answers them with an error: of several
-// errors the kernel takes that of the newest filter, which is ours, and a kill takes precedence over an error. So the result of a
-// call is the same everywhere.
+// It also decides calls that are hidden from a listener (`HiddenCalls`): of several errors the kernel takes that of the newest
+// filter, which is ours, and a kill takes precedence over an error. So the result of a call is the same everywhere.
 class CallFilter {
  public:
   // `exec_key`: the launcher's secret number, without which nothing is executed; 0: nothing is.
