@@ -225,7 +225,7 @@ NOT_OF_EVERY_RUN = {
     *("apps", "calibration", "compat", "doctor", "importers", "kept_programs", "sample", "validate"),
     *("events.lines", "events.tracking", "jobs.scripts_job", "rows.hub", "rows.tables"),
     *("report.html", "report.hub", "report.markdown_pages", "report.one_submission", "report.result_sets"),
-    *("report.suspicious", "sandbox.piston", "sandbox.serve", "scorer.scripts_judge"),
+    *("sandbox.piston", "sandbox.serve", "scorer.scripts_judge"),
 }
 """Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them, or
 (`report.html`) when all is judged."""
