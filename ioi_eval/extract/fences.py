@@ -209,7 +209,6 @@ def _pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _markers(text: str) -> Iterator[re.Match[str]]:
-    """The markers of thoughts."""
     complete = blocks(text)
     block: Block | None = None
     pattern = _ANY if any(part in text for part in _UNUSUAL) else _USUAL

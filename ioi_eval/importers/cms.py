@@ -1,11 +1,9 @@
 """CMS export packages, as the IOI publishes its tasks: `problem.json`, `subtasks/`, `tests/`, `graders/`, …
 
-The package is read as by CMS's own loader of TPS exports, except that subtasks have the points and the tests that they
-state (`_notes_on_differences`), that they are scored by the `score_type` that `problem.json` states (the loader takes
-GroupMin), and that a checker judges what a manager prints, as in TPS. `grader_config.json` is made from
-`problem.json`, with flat keys. A package has neither year nor day. Solutions are in directories named by their label,
-which is the verdict that TPS states for the whole solution; its exceptions for subtasks are not exported (see
-`expectations.py`).
+The package is read as by CMS's own loader of TPS exports; docs/formats.md ("From packages") has the differences.
+`grader_config.json` is made from `problem.json`, with flat keys. A package has neither year nor day. Solutions are in
+directories named by their label, which is the verdict that TPS states for the whole solution; its exceptions for
+subtasks are not exported (see `expectations.py`).
 
 Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 """
@@ -31,14 +29,7 @@ from ioi_eval.importers.package import (
     open_package,
 )
 from ioi_eval.importers.score_parameters import score_type_without_parameters
-from ioi_eval.importers.task import (
-    ImportedTask,
-    PackageSolution,
-    RowValues,
-    build_task,
-    language,
-    read_tests,
-)
+from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language, read_tests
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.row import is_number
@@ -47,8 +38,8 @@ from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key,
 UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
 _JUDGES = ("checker", "manager")
 CHECKER = "checker/checker.cpp"
-_HEADERS = (".h", ".hpp")
-_CODE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh", *_HEADERS)
+CMS_HEADERS = (".h", ".hpp")
+_CODE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh", *CMS_HEADERS)
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -206,13 +197,15 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
     files = [(name, package.text(name)) for name in names if name.endswith(_CODE_ENDINGS)]
     programs = [name for name in names if PurePosixPath(name).name in _JUDGES]
     scripts = [(name, package.text(name)) for name in programs if package.read(name).startswith(b"#!")]
-    readable = {PurePosixPath(name).stem.lower() for name, _ in (*files, *scripts) if not name.endswith(_HEADERS)}
+    readable = {PurePosixPath(name).stem.lower() for name, _ in (*files, *scripts) if not name.endswith(CMS_HEADERS)}
     if compiled := next((name for name in programs if PurePosixPath(name).name not in readable), None):
         raise InputError(
             f"{compiled} is a compiled program, which may only run on the machine where it was made, and its source is"
             f" not in the package; put {compiled}.cpp beside it"
         )
-    stems = {name: PurePosixPath(name.lower()).name.partition(".")[0] for name in names if not name.endswith(_HEADERS)}
+    stems = {
+        name: PurePosixPath(name.lower()).name.partition(".")[0] for name in names if not name.endswith(CMS_HEADERS)
+    }
     if unread := next((name for name, stem in stems.items() if stem in _JUDGES and stem not in readable), None):
         raise UnsupportedError(
             f"{unread} is a checker or manager in a language that is not supported; put a source beside it that"

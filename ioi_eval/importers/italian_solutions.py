@@ -93,7 +93,6 @@ def _subtask_names(package: Package, subtasks: Sequence[Subtask]) -> Mapping[str
 
 
 def _stated(package: Package, path: str, names: Mapping[str, str]) -> dict[str, str]:
-    """The stated verdicts of each subtask, by its name in the rows."""
     stated: dict[str, str] = {}
     not_compared: list[str] = []
     for match in _CHECK.finditer(package.text(path)):

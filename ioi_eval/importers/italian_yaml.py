@@ -22,6 +22,7 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.cms import CMS_HEADERS
 from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, read_scoring, read_tests
 from ioi_eval.importers.italian_solutions import LINKED, MODELS, read_solutions
 from ioi_eval.importers.judge_programs import judge_files
@@ -31,7 +32,6 @@ from ioi_eval.model import ProblemKey, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MEMORY_MIB = 2048  # if no limit is stated; Kattis's default
-_HEADERS = (".h", ".hpp")
 _SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".pas", ".php", ".py", ".rs")
 """The endings of sources. Source: CMS, `cms/grading/languages`."""
 
@@ -226,7 +226,7 @@ def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
     files = [
         (f"graders/{path.name}", package.text(str(path)))
         for path in _beside_solutions(package)
-        if path.suffix in _HEADERS or (path.stem in LINKED and language(str(path)) in ("cpp", "c", "python"))
+        if path.suffix in CMS_HEADERS or (path.stem in LINKED and language(str(path)) in ("cpp", "c", "python"))
     ]
     role = "manager" if task_type == TaskType.COMMUNICATION else "checker"
     source = _judge(package, role)
@@ -264,9 +264,8 @@ def _refuse_other_names(paths: Sequence[PurePosixPath]) -> None:
 def _with_our_order(package: Package, files: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The judge's files of a task with one process, with the arguments of manager and stub in CMS's order.
 
-    CMS gives a manager first the FIFO from the program, then the FIFO to it, and a stub first the FIFO from the
-    manager. In CMS a FIFO has no fixed direction, so manager and stub may both use them the other way round, as old
-    tasks do. Here each FIFO has one, so both arguments are swapped in both sources; the messages do not change.
+    In CMS a FIFO has no fixed direction, so manager and stub may both use them the other way round, as old tasks do.
+    Here each FIFO has one, so both arguments are swapped in both sources; the messages do not change.
 
     Source: CMS, `cms/grading/tasktypes/Communication.py`; the two tasks of cms-dev/con_test that communicate.
     """

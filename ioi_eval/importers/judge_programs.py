@@ -9,7 +9,7 @@ from ioi_eval.importers.package import Package
 from ioi_eval.model import SourceFile
 from ioi_eval.problems.grader_files import includes
 
-_HEADERS = (".h", ".hpp", ".hh", ".inc")
+HEADERS = (".h", ".hpp", ".hh", ".inc")
 _SCRIPT = ".py"
 
 
@@ -20,7 +20,7 @@ def judge_files(package: Package, source: str, path: str) -> list[tuple[str, str
     directory = dirname(source) and f"{dirname(source)}/"  # empty for the package's root
     below = [name for name in package.names() if name.startswith(directory)]
     if path.endswith(_SCRIPT):
-        names = {name for name in below if name.endswith((*_HEADERS, _SCRIPT))}
+        names = {name for name in below if name.endswith((*HEADERS, _SCRIPT))}
     else:
         names = included_below(package, directory, source)
     paths = {name: str(PurePosixPath(path).parent / name.removeprefix(directory)) for name in sorted(names - {source})}
@@ -39,7 +39,7 @@ def included_below(package: Package, directory: str, *sources: str) -> set[str]:
     Args:
         directory: with `/` at its end; empty for the package's root.
     """
-    found = {name for name in package.names() if name.startswith(directory) and name.endswith(_HEADERS)}
+    found = {name for name in package.names() if name.startswith(directory) and name.endswith(HEADERS)}
     waiting = [*sources, *found]
     while waiting:
         name = waiting.pop()

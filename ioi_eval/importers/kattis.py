@@ -84,18 +84,12 @@ def import_package(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Data:
-    """The test data, as submissions are scored on it.
+    """The test data, as submissions are scored on it."""
 
-    Args:
-        kind: that of the package; with `score` too if DOMjudge takes the scores from the validator.
-        by_points: whether groups state their points as before version 2025.
-        for_domjudge: whether the points are given as by DOMjudge.
-    """
-
-    kind: KattisKind
+    kind: KattisKind  # with `score` too if DOMjudge takes the scores from the validator
     root: TestGroup
-    by_points: bool
-    for_domjudge: bool
+    by_points: bool  # whether groups state their points as before version 2025
+    for_domjudge: bool  # whether the points are given as by DOMjudge
 
     @property
     def groups(self) -> list[TestGroup]:
@@ -233,8 +227,6 @@ def _test_columns(package: Package, data: _Data, graded: Mapping[str, GradedGrou
 def _columns(
     package: Package, meta: Mapping[str, Any], limits: Mapping[str, Any], kind: KattisKind, time_limit_s: float
 ) -> RowValues:
-    """How the problem is judged."""
-
     def limit(name: str, default: float) -> float:
         return package.check_limit(limits.get(name, default), name, ROOT_FILE)
 
@@ -331,7 +323,6 @@ def _outer(root: TestGroup) -> list[TestGroup]:
 
 
 def _is_graded(group: TestGroup) -> bool:
-    """Whether the package's own grader scores a group of secret tests."""
     return bool(group.tests) and group.config["grading"] == "custom" and group.path.startswith("data/secret")
 
 

@@ -44,25 +44,16 @@ VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "ac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestGroup:
-    """A directory of test data.
-
-    Args:
-        path: in the package (`data/secret/group1`).
-        config: the settings of its `testdata.yaml`, and inherited ones.
-        tests: names of the tests directly in it, in order: paths below `data/` without an ending.
-        groups: the directories in it, in order.
-        configured: whether it has its own configuration file.
-        one_result: whether the package's own grader gets only the lowest result of its tests.
-    """
+    """A directory of test data."""
 
     __test__ = False
 
-    path: str
-    config: Mapping[str, Any]
-    tests: tuple[str, ...]
-    groups: tuple[TestGroup, ...]
-    configured: bool = False
-    one_result: bool = False
+    path: str  # in the package (`data/secret/group1`)
+    config: Mapping[str, Any]  # the settings of its `testdata.yaml`, and inherited ones
+    tests: tuple[str, ...]  # directly in it, in order: paths below `data/` without an ending
+    groups: tuple[TestGroup, ...]  # the directories in it, in order
+    configured: bool = False  # whether it has its own configuration file
+    one_result: bool = False  # the package's own grader gets only the lowest result of its tests
 
     @property
     def all_tests(self) -> tuple[str, ...]:

@@ -46,21 +46,13 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
-    """What is stated about a submission.
+    """What is stated about a submission."""
 
-    Args:
-        verdicts: the expected verdicts, one of which must result, as we name them; empty if none is stated.
-        groups: the expected verdicts of each test group, by its path below `data/`.
-        score: the points, or the lowest and the highest points.
-        is_python_2: whether its language is stated as Python 2.
-        entry_point: which of its files is started, if that is stated.
-    """
-
-    verdicts: tuple[str, ...] = ()
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    score: float | Range | None = None
+    verdicts: tuple[str, ...] = ()  # of which one must result; empty if none is stated
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by the path of the test group below `data/`
+    score: float | Range | None = None  # the points, or the lowest and the highest points
     is_python_2: bool = False
-    entry_point: str | None = None
+    entry_point: str | None = None  # which of its files is started, if that is stated
     not_compared: tuple[str, ...] = ()
 
 
@@ -125,7 +117,6 @@ class Expectations:
         return stated
 
     def _common_range(self, stated: Sequence[Any]) -> Range | None:
-        """The scores that all statements allow together."""
         if not stated:
             return None
         ranges = [self._score(value) for value in stated]

@@ -58,7 +58,6 @@ def pass_fail_subtasks(root: TestGroup) -> list[Subtask]:
 
 
 def _sample_subtasks(root: TestGroup) -> list[Subtask]:
-    """The samples as subtasks worth 0 points."""
     samples = [group.all_tests for group in root.groups if group.name == "sample"]
     return [Subtask(name="sample", points=0, tests=tests) for tests in samples if tests]
 
@@ -194,7 +193,6 @@ def _leaf(group: TestGroup, aggregation: str, before: tuple[str, ...], *, gives_
 
 
 def _points(group: TestGroup) -> float:
-    """The points of an accepted test of the group."""
     points, rejected = group.config.get("accept_score", 1), group.config.get("reject_score", 0)
     for name, value in (("accept_score", points), ("reject_score", rejected)):
         number_of(f"{name} of {group.path}", value)

@@ -26,17 +26,11 @@ _VALIDATIONS = frozenset({"custom", "score", "interactive", "multi-pass"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KattisKind:
-    """How the submissions of a package are judged.
+    """How the submissions of a package are judged."""
 
-    Args:
-        legacy: whether the package is of a version before 2023-07.
-        scoring: whether submissions get points, not only pass or fail.
-        validation: empty for the default validator; else `custom` and the abilities of the package's own validator.
-    """
-
-    legacy: bool
-    scoring: bool
-    validation: frozenset[str]
+    legacy: bool  # whether the package is of a version before 2023-07
+    scoring: bool  # whether submissions get points, not only pass or fail
+    validation: frozenset[str]  # empty for the default validator; else `custom` and the abilities of the package's own
 
     @property
     def custom_score(self) -> bool:
@@ -67,7 +61,6 @@ def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
 
 
 def _legacy_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
-    """The kind of a package of a version before 2023-07."""
     kind = meta.get("type") or "pass-fail"
     if kind not in ("pass-fail", "scoring"):
         raise UnsupportedError(f"type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")

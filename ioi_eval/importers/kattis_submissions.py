@@ -131,7 +131,6 @@ class KattisSubmissions:
         )
 
     def _why_left_out(self, path: str, text: str) -> str:
-        """Why a program cannot be judged; empty if it can."""
         if language(path) != "python":
             return ""
         if is_python_2(text):
@@ -171,7 +170,6 @@ class KattisSubmissions:
     def _expected_verdicts(
         self, path: str, text: str, stated: Stated, *, is_accepted: bool
     ) -> tuple[str | None, Mapping[str, str]]:
-        """The expected verdict of the whole submission, and of each subtask."""
         verdicts, by_group = stated.verdicts, self._by_group(path, stated)
         expected = MODEL_SOLUTION if is_accepted and verdicts == ("AC",) else None
         if self.kind.scoring and (grades := _GRADES.search(text)):

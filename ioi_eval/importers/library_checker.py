@@ -117,7 +117,6 @@ def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, st
 
 
 def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> None:
-    """Compare inputs and outputs with `hash.json`."""
     if not package.has("hash.json"):
         package.notes.append("there is no hash.json, so it is not checked whether the tests were generated correctly")
         return
@@ -173,7 +172,6 @@ def _solutions(
 
 
 def _expected(name: str, table: Mapping[str, Any]) -> tuple[str, ...]:
-    """The verdicts of which one is expected."""
     expect = table.get("expect", "")
     if expect and expect not in tuple(_VERDICTS):  # it may be a list
         raise InputError(f"{name} expects {expect!r} in {ROOT_FILE}; known are {', '.join(_VERDICTS)}")

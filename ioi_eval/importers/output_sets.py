@@ -19,19 +19,12 @@ from ioi_eval.problems.output_files import test_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSet:
-    """The files of one solution.
+    """The files of one solution."""
 
-    Args:
-        name: the name of the directory or zip; empty if the files are directly in the label's directory.
-        outputs: names and contents.
-        source: the path of the program beside them, if there is one.
-        paths: the paths of all its files in the package.
-    """
-
-    name: str
-    outputs: tuple[tuple[str, str], ...]
-    source: str | None
-    paths: frozenset[str]
+    name: str  # of the directory or zip; empty if the files are directly in the label's directory
+    outputs: tuple[tuple[str, str], ...]  # names and contents
+    source: str | None  # the path of the program beside them
+    paths: frozenset[str]  # the paths of all its files in the package
 
 
 def output_sets(package: Package, directory: str) -> tuple[OutputSet, ...]:

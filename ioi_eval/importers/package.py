@@ -287,7 +287,6 @@ def _decoded(content: bytes) -> str:
 
 
 def _escaped(name: str) -> str:
-    """A name with unprintable characters escaped."""
     return ascii(name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…")
 
 

@@ -13,16 +13,9 @@ from posixpath import basename
 from xml.etree.ElementTree import Element
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.judge_programs import judge_files
+from ioi_eval.importers.judge_programs import HEADERS, judge_files
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, open_package
-from ioi_eval.importers.polygon_groups import (
-    ROOT_FILE,
-    PolygonTest,
-    has_points,
-    number,
-    read_group_list,
-    test_columns,
-)
+from ioi_eval.importers.polygon_groups import ROOT_FILE, PolygonTest, has_points, number, read_group_list, test_columns
 from ioi_eval.importers.polygon_solutions import read_solutions
 from ioi_eval.importers.polygon_tests import MadeTests, MakingPrograms
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
@@ -32,7 +25,6 @@ from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _TESTS = "tests"
 _OF_CMS = "files/cms_conf.py"  # Source: CMS, `cmscontrib/loaders/polygon.py`
-_HEADERS = (".h", ".hpp", ".hh", ".inc")
 _GIVES_POINTS = re.compile(r"\b(?:quitp|quitpi|_points)\b")
 _PARTIAL = re.compile(r"\b(?:_pc|_partially)\b")
 _PATTERN = re.compile(r"[^%]*%0?\d?d[^%]*")
@@ -67,7 +59,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         subtasks = [Subtask(name=ONLY_SUBTASK, points=1, tests=tuple(test.name for test in tests))]
     files, gives_points = _judge_files(package, assets)
     resources = _submission_files(package, problem)
-    graders = [path for path in resources if not path.endswith(_HEADERS)]
+    graders = [path for path in resources if not path.endswith(HEADERS)]
     task_type = TaskType.BATCH if assets.find("interactor") is None else TaskType.INTERACTIVE
     code = problem.get("short-name") or package.name
     names = {name.get("language"): name.get("value", "") for name in problem.iterfind("names/name")}
@@ -123,7 +115,6 @@ def _testset(package: Package, judging: Element) -> Element:
 
 
 def _tests(testset: Element) -> list[PolygonTest]:
-    """The tests, by their numbers from 1 on."""
     patterns = [testset.findtext(f"{kind}-path-pattern", "") for kind in ("input", "answer")]
     wrong = next((pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)), None)
     if wrong is not None:
@@ -147,7 +138,6 @@ def _tests(testset: Element) -> list[PolygonTest]:
 
 
 def _programs(package: Package, problem: Element, judging: Element, graders: Sequence[str], std: str) -> MakingPrograms:
-    """The programs that make tests, and the files that they may include."""
     sources = [source.get("path", "") for source in problem.iterfind("files/executables/executable/source")]
     main = problem.find("assets/solutions/solution[@tag='main']/source")
     interactor = problem.find("assets/interactor/source")
@@ -155,7 +145,7 @@ def _programs(package: Package, problem: Element, judging: Element, graders: Seq
         generators={basename(path).partition(".")[0]: path for path in sources},
         solution=() if main is None else (main.get("path", ""), *graders),
         interactor=None if interactor is None else interactor.get("path", ""),
-        beside=tuple(path for path in package.names("files") if path.endswith(_HEADERS) or language(path)),
+        beside=tuple(path for path in package.names("files") if path.endswith(HEADERS) or language(path)),
         input_file=judging.get("input-file", ""),
         output_file=judging.get("output-file", ""),
         std=std,
@@ -220,7 +210,7 @@ def _submission_files(package: Package, problem: Element) -> dict[str, str]:
         for file in problem.iterfind("files/resources/file")
         if any(asset.get("name", "").lower() == "solution" for asset in file.iter("asset"))
     ]
-    headers = [path for path in paths if path.endswith(_HEADERS)]
+    headers = [path for path in paths if path.endswith(HEADERS)]
     sources = [path for path in paths if language(path) == "cpp"]
     if len(sources) > 1:
         raise UnsupportedError(f"solutions are compiled with {', '.join(sources)}; one source is supported")

@@ -25,42 +25,27 @@ _AS_PERCENT = "treat-points-from-checker-as-percent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolygonTest:
-    """A test.
+    """A test."""
 
-    Args:
-        name: its number, with leading zeros.
-        input: the path of its input in the package.
-        group: the name of its group; `None` for none.
-        command: the generator and its arguments; empty if the test is a file of the package.
-        from_file: the file that the generator writes; empty for its stdout.
-    """
-
-    name: str
-    input: str
+    name: str  # its number, with leading zeros
+    input: str  # the path of its input in the package
     answer: str
     group: str | None
     points: float
-    command: str
-    from_file: str
+    command: str  # the generator and its arguments; empty if the test is a file of the package
+    from_file: str  # the file that the generator writes; empty for its stdout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolygonGroup:
-    """A group of tests.
-
-    Args:
-        complete: whether it gives its points only if all its tests are passed; else each test gives its own.
-        points: the points of a complete group.
-        required: the tests of all groups that it depends on.
-        depends_on: the names of these groups.
-    """
+    """A group of tests."""
 
     name: str
-    complete: bool
-    points: float
+    complete: bool  # it gives its points only if all its tests are passed; else each test gives its own
+    points: float  # the points of a complete group
     tests: tuple[PolygonTest, ...]
-    required: tuple[PolygonTest, ...] = ()
-    depends_on: tuple[str, ...] = ()
+    required: tuple[PolygonTest, ...] = ()  # the tests of all groups that it depends on
+    depends_on: tuple[str, ...] = ()  # the names of these groups
 
     def subtasks(self) -> Iterator[Subtask]:
         """Its subtasks; one if it gives its points as a whole, or none."""

@@ -55,21 +55,13 @@ _SHOWN = 500  # characters of a program's message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakingPrograms:
-    """The programs that make tests.
+    """The programs that make tests."""
 
-    Args:
-        generators: the path of each generator's source, by the name in commands.
-        solution: the paths of the main solution and of the grader that it is compiled with; empty if there is none.
-        interactor: the path of the interactor's source; `None` if the problem is not interactive.
-        beside: the paths of all files that these may include.
-        input_file, output_file: the files that the solution reads and writes; empty for stdin and stdout.
-    """
-
-    generators: Mapping[str, str]
-    solution: tuple[str, ...]
+    generators: Mapping[str, str]  # paths by the names in commands
+    solution: tuple[str, ...]  # the main solution, and the grader that it is compiled with; may be empty
     interactor: str | None
-    beside: tuple[str, ...]
-    input_file: str
+    beside: tuple[str, ...]  # all files that these may include
+    input_file: str  # the files that the solution reads and writes; empty for stdin and stdout
     output_file: str
     std: str
 

@@ -167,7 +167,6 @@ def _only_writer(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _errors_with_path(path: Path) -> Iterator[None]:
-    """Turn system errors into an error that names the file that could not be written."""
     try:
         yield
     except OSError as error:

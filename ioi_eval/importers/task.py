@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -52,20 +53,13 @@ _TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(en
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How a time limit is derived from solutions, if a package states none.
+    """How a time limit is derived from solutions, if a package states none."""
 
-    Args:
-        multiplier: the factor for the CPU time of the slowest accepted solution.
-        resolution_s: the limit is a multiple of this, in seconds.
-        in_time: the labels of other solutions that count, because they must not be late.
-        any_group: a solution is accepted if one group of tests is.
-    """
-
-    multiplier: float
-    resolution_s: float
+    multiplier: float  # the factor for the CPU time of the slowest accepted solution
+    resolution_s: float  # the limit is a multiple of this, in seconds
     accepted: frozenset[str]
-    in_time: frozenset[str] = frozenset()
-    any_group: bool = False
+    in_time: frozenset[str] = frozenset()  # the labels of other solutions that count, because they must not be late
+    any_group: bool = False  # a solution is accepted if one group of tests is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,27 +85,16 @@ class ImportedTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageSolution:
-    """A solution as a package states it.
+    """A solution as a package states it."""
 
-    Args:
-        path: the path of its source in the package; `None` if it has only outputs.
-        label: its row's label (`correct/author.cpp`).
-        expected: the stated verdict; `None` for none.
-        expected_subtasks: the stated verdict for each subtask's name in the rows.
-        outputs: names and contents of the outputs that are submitted with it.
-        files: all files of a program of several files; in Python the first is started.
-        expected_total: the stated points, or the lowest and the highest points; `None` for none.
-        text: the program, if it differs from the file at `path`.
-    """
-
-    path: str | None
-    label: str
-    expected: str | None
-    expected_subtasks: Mapping[str, str] = field(default_factory=dict)
-    outputs: tuple[tuple[str, str], ...] = ()
-    files: tuple[str, ...] = ()
-    expected_total: float | tuple[float, float] | None = None
-    text: str | None = None
+    path: str | None  # the path of its source in the package; `None` if it has only outputs
+    label: str  # its row's label (`correct/author.cpp`)
+    expected: str | None  # the stated verdict; `None` for none
+    expected_subtasks: Mapping[str, str] = field(default_factory=dict)  # by the subtask's name
+    outputs: tuple[tuple[str, str], ...] = ()  # names and contents
+    files: tuple[str, ...] = ()  # of a program of several files; in Python the first is started
+    expected_total: float | tuple[float, float] | None = None  # the points, or the lowest and the highest
+    text: str | None = None  # the program, if it differs from the file
 
 
 def build_task(
@@ -146,14 +129,25 @@ def build_task(
     titles = {"year": key.year, "name": name, "id": key.id, "day": day, "statement": statement, "problem": statement}
     config = config or {"code": key.id, "task_type": columns["task_type"]}
     config = with_processes(config, files, package.notes)
-    rows = _problem_rows(
-        {**titles, **columns, "starting_code": starting_code},
-        subtasks,
-        [*files, (CONFIG_PATH, json.dumps(config, default=str, skipkeys=True))],  # YAML has dates, also as keys
+    stored_config = json.dumps(config, default=str, skipkeys=True)  # YAML has dates, also as keys
+    grader_files = [[path, content] for path, content in (*files, (CONFIG_PATH, stored_config))]
+    rows = tuple(
+        {
+            **titles,
+            **columns,
+            "starting_code": starting_code,
+            "subtask": subtask.name,
+            "score": subtask.points,
+            **({} if subtask.threshold is None else {"threshold": subtask.threshold}),
+            "test_names": list(subtask.tests),
+            "grader_files": grader_files,
+        }
+        for subtask in subtasks
     )
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
     problem = _problem_of_rows(package.where, rows)
-    check_includes(package, problem, _sources_in_cpp(package, models))
+    in_cpp = [model for model in models if model.path and language(model.path) == "cpp" and not model.files]
+    check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
     package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
     unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
     if unused:
@@ -166,7 +160,8 @@ def build_task(
         problem_rows=rows,
         solution_rows=_solution_rows(package, key, solutions, unused),
         notes=tuple(package.notes),
-        tests=_test_reader(
+        tests=partial(
+            _test_rows,
             package,
             {"year": key.year, "day": day, "problem_name": name, "problem_id": key.id},
             {test: paths for test, paths in tests.items() if test not in unused},
@@ -201,32 +196,6 @@ def _found(package: Package) -> str:
     like = [name for name in package.names() if _TEST_LIKE.fullmatch(name)]
     found = [name for name in like if name.count("/") > 1 or not name.endswith((".in", ".out"))]
     return f" (found instead: {first_names(found)})" if found else ""
-
-
-def _problem_rows(
-    shared: RowValues, subtasks: Sequence[Subtask], files: Sequence[tuple[str, str]]
-) -> tuple[RowValues, ...]:
-    grader_files = [[path, content] for path, content in files]
-    return tuple(
-        {
-            **shared,
-            "subtask": subtask.name,
-            "score": subtask.points,
-            **({} if subtask.threshold is None else {"threshold": subtask.threshold}),
-            "test_names": list(subtask.tests),
-            "grader_files": grader_files,
-        }
-        for subtask in subtasks
-    )
-
-
-def _sources_in_cpp(package: Package, solutions: Sequence[PackageSolution]) -> list[tuple[str, str]]:
-    """The path and the text of each solution that is one file of C++."""
-    return [
-        (solution.path, _text(package, solution) or "")
-        for solution in solutions
-        if solution.path and language(solution.path) == "cpp" and not solution.files
-    ]
 
 
 def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:
@@ -317,7 +286,7 @@ def language(path: str) -> str | None:
     return "cpp" if ending == ".C" else _LANGUAGES.get(ending.lower())  # Source: for GCC `.C` is C++
 
 
-def _test_reader(
+def _test_rows(
     source: Package,
     named: RowValues,
     tests: Mapping[str, tuple[str, str]],
@@ -325,24 +294,21 @@ def _test_reader(
     read_test: Callable[[Package, str], bytes],
     *,
     checked: bool,
-) -> Callable[[], Iterator[RowValues]]:
-    def read() -> Iterator[RowValues]:
-        with open_package(source.where, source.root_file, format=source.format) as package:
-            for name, (input_path, answer_path) in tests.items():
-                given = _test_text(input_path, read_test(package, input_path))
-                output = _test_text(answer_path, read_test(package, answer_path))
-                if checked:
-                    check_answer(answer_path, output)
-                yield {
-                    **named,
-                    "test_name": name,
-                    "test_input": given,
-                    "test_output": output,
-                    **({"as_is": True} if any(text and not text.endswith("\n") for text in (given, output)) else {}),
-                    **columns.get(name, {}),
-                }
-
-    return read
+) -> Iterator[RowValues]:
+    with open_package(source.where, source.root_file, format=source.format) as package:
+        for name, (input_path, answer_path) in tests.items():
+            given = _test_text(input_path, read_test(package, input_path))
+            output = _test_text(answer_path, read_test(package, answer_path))
+            if checked:
+                check_answer(answer_path, output)
+            yield {
+                **named,
+                "test_name": name,
+                "test_input": given,
+                "test_output": output,
+                **({"as_is": True} if any(text and not text.endswith("\n") for text in (given, output)) else {}),
+                **columns.get(name, {}),
+            }
 
 
 def _test_text(name: str, content: bytes) -> str:

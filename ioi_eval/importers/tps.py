@@ -18,19 +18,13 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation
-from ioi_eval.importers.cms import CHECKER, UNLABELLED, all_tests, with_checker
+from ioi_eval.importers.cms import CHECKER, CMS_HEADERS, UNLABELLED, all_tests, with_checker
 from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
 from ioi_eval.importers.score_parameters import score_type_without_parameters
-from ioi_eval.importers.task import (
-    ImportedTask,
-    PackageSolution,
-    RowValues,
-    build_task,
-    language,
-)
+from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
 from ioi_eval.model import Language, ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.fifo_arguments import opens_fifos
 from ioi_eval.problems.grader_config import parse_task_type
@@ -40,8 +34,7 @@ _MAPPING, _SUMMARY = "tests/mapping", "tests/gen_summary"
 _NEWER = "internal/problem_model.py"  # in `scripts` of newer versions of TPS
 _NEWER_STANDARD = "gnu++20"  # Source: TPS 1.26, `scripts/templates/problem_defaults.py`
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
-_HEADER_ENDINGS = (".h", ".hpp")
-_CODE_ENDINGS = (".cpp", *_HEADER_ENDINGS)
+_CODE_ENDINGS = (".cpp", *CMS_HEADERS)
 _SCRIPTS = ("checker/checker.py", "checker/checker.sh")  # for TPS, which runs what `make` leaves
 _OTHER_NAMES = {  # of verdicts. Source: TPS 1.26, `scripts/internal/verdicts.py`
     "model_solution": "model",
@@ -193,7 +186,7 @@ def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple
         paths = [path for path in package.names("grader") if path.count("/") == 2 and basename(path) == wanted]
         sources |= dict.fromkeys(paths[:1], f"graders/{name}{other.endings[0]}")
     files = [(box_path, package.text(path)) for path, box_path in sources.items()]
-    headers = [path for path in package.names("grader/cpp") if path.endswith(_HEADER_ENDINGS)]
+    headers = [path for path in package.names("grader/cpp") if path.endswith(CMS_HEADERS)]
     return files + [(f"graders/{basename(path)}", package.text(path)) for path in headers]
 
 
@@ -230,7 +223,6 @@ def _stated(package: Package) -> dict[str, dict[str, Any]]:
 
 
 def _subtasks(package: Package, stated: Mapping[str, dict[str, Any]], tests: Sequence[str]) -> dict[str, Subtask]:
-    """The subtasks by TPS's name for them."""
     mapping = _mapping(package, stated, tests)
     patterns = {
         name: meta["regex"]
@@ -322,7 +314,8 @@ def _output_solutions(
     sets = {output_set.name: output_set for output_set in output_sets(package, "solution")}
     outputs = {name: sets[name.removesuffix(".zip")].outputs for name in verdicts if name.removesuffix(".zip") in sets}
     programs = [name for name in verdicts if name not in outputs]
-    if model := next((name for name in programs if _is_model(verdicts[name])), None):
+    stated_models = [name for name in programs if isinstance(verdicts[name], dict) and not verdicts[name].get("except")]
+    if model := next((name for name in stated_models if verdicts[name].get("verdict") == MODEL_SOLUTION), None):
         programs.remove(model)
         outputs[model] = tuple((f"output_{test}.txt", package.text(answer)) for test, (_, answer) in tests.items())
         package.notes.append(f"{model}, the model solution, is submitted as the official outputs")
@@ -332,11 +325,6 @@ def _output_solutions(
         replace(solution, path=None, outputs=outputs[str(solution.path).removeprefix("solution/")])
         for solution in valid
     ]
-
-
-def _is_model(meta: Any) -> bool:
-    """Whether a solution is stated to be the model solution in all subtasks."""
-    return isinstance(meta, dict) and meta.get("verdict") == MODEL_SOLUTION and not meta.get("except")
 
 
 def _valid_solutions(

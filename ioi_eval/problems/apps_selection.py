@@ -25,17 +25,11 @@ class Sampling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemSelection:
-    """Which problems are wanted. Filters are applied first, then the sample is drawn.
+    """Which problems are wanted. Filters are applied first, then the sample is drawn."""
 
-    Args:
-        difficulties: only these, in upper or lower case; empty for all.
-        ids: only these, as `42` or `apps_42`, with any number of leading zeros; empty for all.
-        limit: how many at most; `None` for all.
-    """
-
-    difficulties: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-    limit: int | None = None
+    difficulties: tuple[str, ...] = ()  # only these, in upper or lower case; empty for all
+    ids: tuple[str, ...] = ()  # only these, as `42` or `apps_42`, with any number of leading zeros; empty for all
+    limit: int | None = None  # how many at most; `None` for all
     sampling: Sampling = Sampling.SEQUENTIAL
     seed: int = 0
 

@@ -31,21 +31,13 @@ MAX_CODE_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppsSubmission:
-    """A program that was submitted for a problem.
+    """A program that was submitted for a problem."""
 
-    Args:
-        id: unique within the problem.
-        problem: the problem's id, as in the data set.
-        code: the program; `None` if none was found.
-        extraction: the rule that found it: a rule of `extract_python`, or `column:code`.
-        refused: why it is not run although there is code; else empty.
-    """
-
-    id: str
-    problem: str
+    id: str  # unique within the problem
+    problem: str  # the problem's id, as in the data set
     code: str | None
-    extraction: str
-    refused: str = ""
+    extraction: str  # the rule that found it: one of `extract_python`, or `column:code`
+    refused: str = ""  # why it is not run although there is code; else empty
 
 
 Extractor: TypeAlias = "Callable[[Row], Extracted]"

@@ -29,43 +29,24 @@ _WHOLE = re.compile(r"\s*\d{1,20}\s*")  # Python refuses to read thousands of di
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraderConfig:
-    """The values of a configuration; `None` for those that it does not state.
-
-    Args:
-        task_type: how a submission is run on a test.
-        score_type: how a subtask's score is computed.
-        code: the task's short name.
-        time_limit_s: CPU seconds.
-        memory_limit_bytes: bytes.
-        linked: whether the submission is linked with a grader or stub (`compilation`: alone, or grader or stub).
-        input_file, output_file: Batch: the files that the submission reads and writes; empty for stdin and stdout.
-        output_only_tests: BatchAndOutput: the tests for which only a submitted output counts.
-        output_optional_tests: BatchAndOutput: the tests for which an output may be submitted; `None` if not stated.
-        submission_format: BatchAndOutput: the file names that may be submitted, which give the same tests.
-        source_name: file name of a submission of one program, without its ending; empty if not stated.
-        checker_decides: Batch, OutputOnly, BatchAndOutput: whether a checker decides (`output_eval`: comparator),
-            rather than white-diff.
-        processes: Communication: how many processes of the submission run.
-        process_io: Communication: how they get their FIFOs.
-        manager_args: Communication: further arguments of the manager (a key of the reference).
-    """
+    """The values of a configuration; `None` for those that it does not state."""
 
     task_type: TaskType | None = None
     score_type: ScoreType | None = None
-    code: str | None = None
-    time_limit_s: float | None = None
+    code: str | None = None  # the task's short name
+    time_limit_s: float | None = None  # CPU time
     memory_limit_bytes: int | None = None
-    linked: bool | None = None
-    input_file: str = ""
+    linked: bool | None = None  # with a grader or stub (`compilation`: alone, or grader or stub)
+    input_file: str = ""  # Batch: the files that the submission reads and writes; empty for stdin and stdout
     output_file: str = ""
-    output_only_tests: tuple[str, ...] = ()
-    output_optional_tests: tuple[str, ...] | None = None
-    submission_format: tuple[str, ...] | None = None
-    source_name: str = ""
-    checker_decides: bool | None = None
+    output_only_tests: tuple[str, ...] = ()  # BatchAndOutput: only a submitted output counts for these
+    output_optional_tests: tuple[str, ...] | None = None  # BatchAndOutput: an output may be submitted for these
+    submission_format: tuple[str, ...] | None = None  # BatchAndOutput: the file names that may be submitted
+    source_name: str = ""  # of a submission of one program, without its ending
+    checker_decides: bool | None = None  # rather than white-diff (`output_eval`: comparator)
     processes: int | None = None
     process_io: ProcessIO | None = None
-    manager_args: tuple[str, ...] = ()
+    manager_args: tuple[str, ...] = ()  # further ones (a key of the reference)
 
 
 def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:

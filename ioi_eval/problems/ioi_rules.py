@@ -221,7 +221,6 @@ def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) ->
 def _method(
     task_type: TaskType, shared: SharedColumns, config: GraderConfig, files: GraderFiles, subtasks: tuple[Subtask, ...]
 ) -> RunMethod:
-    """How a submission is run on a test, and how its output is judged."""
     output_tests, output_only_tests = tests_by_output(config, subtasks)
     match task_type:
         case TaskType.COMMUNICATION:

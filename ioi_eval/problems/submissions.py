@@ -18,16 +18,7 @@ from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import Extracted, encodable
 from ioi_eval.languages import all_names, language_called, rules_of, stated_name
-from ioi_eval.model import (
-    DEFAULT_YEAR,
-    Language,
-    OutputOnly,
-    Problem,
-    ProblemKey,
-    SourceFile,
-    Submission,
-    TwoSteps,
-)
+from ioi_eval.model import DEFAULT_YEAR, Language, OutputOnly, Problem, ProblemKey, SourceFile, Submission, TwoSteps
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row, problem_key
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, program_of
@@ -115,7 +106,6 @@ def submission_from_row(
 def _why_refused(
     code: str, sources: Sequence[SourceFile], max_code_bytes: int | None, problem: Problem | None
 ) -> str | None:
-    """Why a program is not compiled: it has too many files, or is too large."""
     if len(sources) > MAX_SOURCE_FILES:
         return f"The program has {len(sources):,} files; at most {MAX_SOURCE_FILES} are accepted"
     if max_code_bytes is None:

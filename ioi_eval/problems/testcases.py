@@ -38,22 +38,15 @@ _INLINE_TOTAL = 16 * 1024 * 1024
 
 @dataclass(slots=True)
 class TestData:
-    """The tests of one problem that were read so far.
-
-    Args:
-        mended: to how many inputs and outputs a final newline was added.
-        names: the columns of the first row.
-        misspelled: what `warn_of_misspelled` returns for it.
-        error: the first error that makes the problem unusable.
-    """
+    """The tests of one problem that were read so far."""
 
     __test__ = False
 
     cases: dict[str, TestCase] = field(default_factory=dict)
-    mended: Counter[str] = field(default_factory=Counter)
-    names: Sequence[str] = ()
-    misspelled: tuple[str, ...] = ()
-    error: InputError | None = None
+    mended: Counter[str] = field(default_factory=Counter)  # to how many inputs and outputs a final newline was added
+    names: Sequence[str] = ()  # the columns of the first row
+    misspelled: tuple[str, ...] = ()  # what `warn_of_misspelled` returns for it
+    error: InputError | None = None  # the first error that makes the problem unusable
 
     @property
     def notes(self) -> tuple[str, ...]:
