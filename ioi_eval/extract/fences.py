@@ -322,8 +322,6 @@ def extract_tagged(
     block counts whose tag names the language in another way (`_is_other_name`), and which looks like a program in it.
 
     Args:
-        generation: the whole text of the model.
-        name: the name of the language in the rule.
         tags: the tags of blocks that count, without a version.
         looks_right: whether the text of an untagged block is a program in the language.
 

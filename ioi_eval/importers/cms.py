@@ -203,9 +203,8 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
             f"{compiled} is a compiled program, which may only run on the machine where it was made, and its source is"
             f" not in the package; put {compiled}.cpp beside it"
         )
-    stems = {
-        name: PurePosixPath(name.lower()).name.partition(".")[0] for name in names if not name.endswith(CMS_HEADERS)
-    }
+    others = [name for name in names if not name.endswith(CMS_HEADERS)]
+    stems = {name: PurePosixPath(name.lower()).name.partition(".")[0] for name in others}
     if unread := next((name for name, stem in stems.items() if stem in _JUDGES and stem not in readable), None):
         raise UnsupportedError(
             f"{unread} is a checker or manager in a language that is not supported; put a source beside it that"

@@ -34,11 +34,7 @@ def startable(path: str, text: str) -> str:
 
 
 def included_below(package: Package, directory: str, *sources: str) -> set[str]:
-    """The headers below a directory, and the files there that these or some sources include in quotes.
-
-    Args:
-        directory: with `/` at its end; empty for the package's root.
-    """
+    """The headers below a directory (with `/` at its end), and the files there that these or some sources include."""
     found = {name for name in package.names() if name.startswith(directory) and name.endswith(HEADERS)}
     waiting = [*sources, *found]
     while waiting:

@@ -108,11 +108,7 @@ class TestGroup:
 
 
 def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
-    """The tree of test data.
-
-    Args:
-        for_all: settings from `problem.yaml` (in old packages), which hold for all groups, whatever these state.
-    """
+    """The tree of test data. Settings from `problem.yaml` hold for all groups, whatever these state."""
     package.refuse_links(DATA)
     stated, _ = _own_settings(package, DATA)
     for_newer = {name: value for name, value in stated.items() if name == ARGUMENTS}

@@ -94,10 +94,7 @@ def with_old_flags(package: Package, root: TestGroup, for_all: Sequence[str]) ->
     """The groups of a package from before version 2023-07, without `output_validator_args`, which it does not have.
 
     BAPCtools leaves these in packages that it exports for such systems, and writes those of `data/` to
-    `validator_flags` too. A note names directories whose tests would be judged with other flags by them.
-
-    Args:
-        for_all: the words of `validator_flags`.
+    `validator_flags` (`for_all`) too. A note names directories whose tests would be judged with other flags by them.
     """
 
     def without(group: TestGroup) -> TestGroup:

@@ -191,12 +191,7 @@ class _Sources:
         self._shared = [parent / "common" for parent in package.where.resolve().parents]
 
     def flat(self, path: str, headers: dict[str, str]) -> str:
-        """A source, changed so that all headers that it includes are in one directory.
-
-        Args:
-            path: its path in the package.
-            headers: gets all headers that it includes: name → text.
-        """
+        """A source, changed so that all headers that it includes are in one directory; they are added to `headers`."""
         return self._flat(path, self._package.text(path), headers, {})
 
     def _flat(self, path: str, text: str, headers: dict[str, str], seen: dict[str, str]) -> str:

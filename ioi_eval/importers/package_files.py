@@ -59,13 +59,7 @@ _KINDS = (
 
 
 class PackageFiles(ABC):
-    """The files in a package.
-
-    Args:
-        where: its path, for messages.
-        members: for each path inside, the object by which the file is read.
-        links: links to other files or directories that are not followed.
-    """
+    """The files in a package: for each path inside the object by which it is read, and links that are not followed."""
 
     instead_of_link = "; unpack the archive and import the directory"
 
@@ -191,11 +185,7 @@ def _opened(where: Path, opened: ExitStack) -> PackageFiles:
 
 
 def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> Iterator[tuple[str, bytes]]:
-    """Some files of a zip inside a package: their paths in it and their contents.
-
-    Args:
-        wanted: whether to read the file with a path.
-        most: the most bytes of all files together.
+    """Some files of a zip inside a package, of at most `most` bytes together: their paths in it and their contents.
 
     Raises:
         OSError: they are larger, or the zip is too large to open.
@@ -233,9 +223,7 @@ def _zip_name(entry: zipfile.ZipInfo) -> str:
 def read_beside(directory: Path, name: str) -> bytes | None:
     """A header that several packages of a collection share, from a directory above them; `None` if it does not exist.
 
-    Args:
-        directory: the directory; neither the name nor a link may lead out of it.
-        name: the name of the file, with `/`.
+    Neither the name, which may have `/`, nor a link may lead out of the directory.
     """
     path = directory / name
     if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():

@@ -21,7 +21,7 @@ from ioi_eval.model import Language, Problem, ProblemKey, Subtask
 from ioi_eval.problems.fifo_arguments import with_processes
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
 from ioi_eval.problems.grader_files import without_comments
-from ioi_eval.problems.ioi import draft_problems
+from ioi_eval.problems.ioi import draft_problem
 from ioi_eval.problems.limits import long_limit_notes
 from ioi_eval.problems.output_files import test_of
 from ioi_eval.problems.row import Row
@@ -202,7 +202,7 @@ def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:
     """The problem that the rows describe. Making it now finds errors before scoring."""
     try:
         numbered = enumerate(rows, 1)
-        return draft_problems(Row(source=str(where), number=number, values=row) for number, row in numbered)[0]
+        return draft_problem(Row(source=str(where), number=number, values=row) for number, row in numbered)
     except RowError as error:
         raise InputError(str(error)) from error  # of the package: its user has no rows
 

@@ -29,10 +29,6 @@ _LIMITS = ("time_limit", "memory_limit")  # Source: BAAI/TACO, where they are te
 def read_rows(source: Source, positions: Collection[int]) -> Iterator[AppsProblem]:
     """The problems at these positions of a split, one at a time, in the split's order.
 
-    Args:
-        source: one split.
-        positions: from 0. Reading ends with the last of them.
-
     Raises:
         InputError: the source cannot be read, or two of the rows have the same id.
         RowError: a row's id cannot be read.

@@ -23,10 +23,8 @@ MakeProblem: TypeAlias = "Callable[..., AppsProblem]"
 def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProblem:
     """Read the column.
 
-    Returns:
-        The problem with its tests, or the fault because of which the row cannot be judged. If only the numbers of
-        inputs and outputs differ, the inputs that have an output are included too, for the other graders that judge
-        them.
+    The problem has its tests, or the fault because of which the row cannot be judged. It has both if only the numbers
+    of inputs and outputs differ: other graders judge the inputs that have an output.
     """
     what = "it has no input_output" if value is None else "its input_output is empty"
     if isinstance(value, str):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from posixpath import dirname, join, normpath
@@ -140,24 +140,19 @@ def _check_starts_nothing(files: Iterable[SourceFile]) -> None:
             )
 
 
-def judge_program(
-    files: Sequence[SourceFile], role: str, is_private: Callable[[SourceFile], bool]
+def _judge_program(
+    files: Sequence[SourceFile], role: str, private: Collection[str]
 ) -> tuple[SourceFile | None, tuple[SourceFile, ...]]:
-    """The checker or manager, and the files that its source may include.
-
-    Args:
-        role: `checker`, `manager` or `interactor`.
-        is_private: whether a file belongs to the submission's side, so that a judge program does not get it.
-    """
+    """The checker or manager, and the files that its source may include; `private` are of the submission's side."""
     by_path = {file.path: file for file in files}
     if build := by_path.get(f"{role}/{BUILD_SCRIPT}"):
-        return build, _beside(files, build, is_private)
+        return build, _beside(files, build, private)
     for directory in _JUDGE_DIRECTORIES[role]:
         base = f"{directory}/{role}" if directory else role
         for ending in (".cpp", ".cc", ".c", *_FIRST_LINES):
             program = by_path.get(base + ending)
             if program is not None:
-                return program, _beside(files, program, is_private)
+                return program, _beside(files, program, private)
     return None, ()
 
 
@@ -218,13 +213,11 @@ def check_testlib(program: JudgeProgram) -> None:
             )
 
 
-def _beside(
-    files: Sequence[SourceFile], program: SourceFile, is_private: Callable[[SourceFile], bool]
-) -> tuple[SourceFile, ...]:
+def _beside(files: Sequence[SourceFile], program: SourceFile, private: Collection[str]) -> tuple[SourceFile, ...]:
     beside = [
         file
         for file in files
-        if file.path.startswith(program.directory) and file is not program and not is_private(file)
+        if file.path.startswith(program.directory) and file is not program and file.path not in private
     ]
     if not program.path.endswith(_SOURCE_ENDINGS):  # a script may use any file
         return tuple(beside)
@@ -242,13 +235,9 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
         for name in (problem_id.lower(), "grader", "stub")
         for language in Language
     }
-
-    def is_private(file: SourceFile) -> bool:
-        return file.path in private
-
-    checker, checker_files = judge_program(files, "checker", is_private)
+    checker, checker_files = _judge_program(files, "checker", private)
     role = "interactor" if task_type is TaskType.INTERACTIVE else "manager"
-    manager, manager_files = judge_program(files, role, is_private)
+    manager, manager_files = _judge_program(files, role, private)
     return GraderFiles(
         linked=linked,
         headers=headers,

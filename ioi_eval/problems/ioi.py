@@ -163,19 +163,13 @@ def _warn(source: Source, key: ProblemKey, notes: Iterable[str]) -> None:
         warnings.warn(f"{source.describe()}: problem {key}: {note}", DoubtfulDataWarning, stacklevel=1)
 
 
-def draft_problems(rows: Iterable[Row]) -> tuple[Problem, ...]:
-    """The problems of some rows (with `PROBLEM_COLUMNS`), without their tests. This finds every error in the rows.
-
-    Raises:
-        InputError: the first error.
-    """
-    drafts = []
-    for key, group in _grouped(rows, None, None)[0].items():
-        try:
-            drafts.append(_draft(key, group))
-        except InputError as error:
-            raise _placed(key, error, group) from error
-    return tuple(drafts)
+def draft_problem(rows: Iterable[Row]) -> Problem:
+    """The problem of some rows (with `PROBLEM_COLUMNS`), without its tests. This finds every error in the rows."""
+    ((key, group),) = _grouped(rows, None, None)[0].items()
+    try:
+        return _draft(key, group)
+    except InputError as error:
+        raise _placed(key, error, group) from error
 
 
 def _grouped(

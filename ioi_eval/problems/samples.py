@@ -28,8 +28,7 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     Lists in several columns belong together: their n-th elements are those of one program, whose id is
     `<id of the row>/<n>`, n from 0. A value that is not a list applies to every program.
 
-    Args:
-        id_column: the column with the row's id. If the row lacks it, so do the others.
+    If the row lacks its id, so do the others.
     """
     if _ONE.issuperset(map(type, map(row.values.get, SAMPLE_COLUMNS))):
         return (row,)

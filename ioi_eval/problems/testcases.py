@@ -86,14 +86,8 @@ def collect_tests(
 ) -> dict[ProblemKey, TestData]:
     """Read the tests that the subtasks name, in one pass over the source.
 
-    Args:
-        source: rows as in `open-r1/ioi-test-cases`.
-        wanted: the subtasks of each problem.
-        when_complete: is called for a problem when all of its tests have been read. A later row may still give it an
-            error.
-
-    Returns:
-        The tests of each problem; with an `error` if a test is missing, has two different contents, or has no input.
+    The tests of a problem get an `error` if one is missing, has two different contents, or has no input.
+    `when_complete` is called when all of them have been read; a later row may still give them an error.
 
     Raises:
         RowError: a row does not say which test it is.

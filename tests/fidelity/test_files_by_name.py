@@ -11,7 +11,7 @@ import pytest
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs import scripts_job
 from ioi_eval.model import Batch, Language, Problem, TestCase, Verdict
-from ioi_eval.problems.ioi import draft_problems
+from ioi_eval.problems.ioi import draft_problem
 from ioi_eval.problems.row import Row
 
 PROGRAM = """
@@ -40,7 +40,7 @@ def draft(input_file: str, output_file: str) -> Problem:
         **{"task_type": "Batch", "time_limit": 1.0, "memory_limit": 64 << 20},
         "grader_files": [["graders/grader_config.json", json.dumps(config)]],
     }
-    return draft_problems([Row(source="rows", number=1, values=values)])[0]
+    return draft_problem([Row(source="rows", number=1, values=values)])
 
 
 def test_judged_by_the_output_file(bench: Any, problem_from: Any) -> None:
