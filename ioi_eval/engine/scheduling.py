@@ -20,8 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ioi_eval.engine.judging import Judging, PlannedTests
-from ioi_eval.engine.packing import Durations, fitting, run_in_parallel
-from ioi_eval.engine.sharing import MAX_TESTS, RunJobs, RunRequest
+from ioi_eval.engine.packing import fitting, run_in_parallel
+from ioi_eval.engine.sharing import Engine, RunRequest
 from ioi_eval.errors import (
     GarbledError,
     RejectedError,
@@ -32,11 +32,11 @@ from ioi_eval.errors import (
     UnavailableError,
 )
 from ioi_eval.jobs.plan import usual_wall_ms
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, PlannedProgram, Program, bounds_of
+from ioi_eval.jobs.run_job import PlannedProgram, Program, bounds_of
 from ioi_eval.jobs.runner_answer import CompileAnswer, RunAnswer
 from ioi_eval.model import Isolation, Retries, TestOutcome, Verdict
 from ioi_eval.programs import MAX_ATTEMPTS
-from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.sandbox import Target
 
 _GROWTH = 4
 """If outputs are judged on our side, and nothing is run after the first failure, the first job has one test, and each
@@ -46,28 +46,6 @@ that never fails needs few jobs."""
 _MAX_PAUSED = 3
 """How many workers get no jobs for a while because they could not start one program. If more cannot, the program or the
 settings are the reason."""
-
-
-class Engine:
-    """What the runs of programs on one sandbox share. Safe to use from many tasks at once; threads may share it.
-
-    Args:
-        jobs_at_once: how many jobs of one program may run at once on a target now.
-        max_tests: in one job.
-        max_shared_jobs: how many shared jobs run at once, on all targets; `None` for as many as these have slots.
-    """
-
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        *,
-        jobs_at_once: Callable[[Target], int],
-        max_tests: int = BUNDLE_TESTS,
-        max_shared_jobs: int | None = None,
-    ) -> None:
-        self.jobs_at_once, self.max_tests = jobs_at_once, max_tests
-        max_shared = min(MAX_TESTS, 2 * max_tests) if max_tests > 1 else 1
-        self.jobs = RunJobs(sandbox, Durations(max_tests), max_tests=max_shared, max_jobs=max_shared_jobs)
 
 
 class ProgramRun:
@@ -142,7 +120,7 @@ class ProgramRun:
         tests = self._fitting(pending, self._max_tests)
         retries = Retries()
         request = self._request(tests, retries, rest=pending[len(tests) :])
-        answer = await self._engine.jobs.run(request)
+        answer = await self._engine.run(request)
         if isinstance(answer, SandboxError):
             raise answer
         compiled = answer.compiled
@@ -157,7 +135,7 @@ class ProgramRun:
     def _next_bundle(self, pending: PlannedTests) -> PlannedTests:
         """The tests of the next job."""
         engine = self._engine
-        by_time = engine.jobs.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
+        by_time = engine.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
         bundle = self._fitting(pending, min(self._next_tests, self._max_tests, by_time))
         self._next_tests = min(self._next_tests * _GROWTH, engine.max_tests)
         return bundle
@@ -197,8 +175,8 @@ class ProgramRun:
     ) -> None:
         """Run tests in one job, or the first half if an answer cannot be used, and record their outcomes."""
         asked, attempts, retries = len(tests), 0, Retries(useless=[*useless])
-        jobs = self._engine.jobs
-        run = jobs.run_shared if self._program.setup.may_share and not alone else jobs.run
+        engine = self._engine
+        run = engine.run_shared if self._program.setup.may_share and not alone else engine.run
         while True:
             attempts += 1
             try:
@@ -212,7 +190,7 @@ class ProgramRun:
             if isinstance(answer, RunAnswer):
                 self._record_answer(tests, answer, retries)
                 break
-            run = jobs.run
+            run = engine.run
             if may_be_too_large:
                 tests, attempts = tests[: (len(tests) + 1) // 2], 0
             elif attempts == MAX_ATTEMPTS or not isinstance(answer, TransientError) or not retries.take():

@@ -18,7 +18,7 @@ import asyncio
 import math
 import secrets
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -85,20 +85,30 @@ class _Queue:
     running: int = 0
 
 
-class RunJobs:
+class Engine:
     """Runs jobs on one sandbox, several programs in one where that saves time, and records how long their tests took.
 
-    Threads may share it, each with its own event loop.
+    Safe to use from many tasks at once; threads may share it, each with its own event loop.
 
     Args:
-        max_tests: of a shared job.
-        max_jobs: how many shared jobs of one event loop run at once at most, on all targets; `None` for as many as
-            these have slots.
+        jobs_at_once: how many jobs of one program may run at once on a target now.
+        max_tests: in one job.
+        max_shared_jobs: how many shared jobs of one event loop run at once, on all targets; `None` for as many as these
+            have slots.
     """
 
-    def __init__(self, sandbox: Sandbox, durations: Durations, *, max_tests: int, max_jobs: int | None) -> None:
-        self._sandbox, self.durations = sandbox, durations
-        self._max_tests, self._max_jobs = max_tests, max_jobs
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        jobs_at_once: Callable[[Target], int],
+        max_tests: int = BUNDLE_TESTS,
+        max_shared_jobs: int | None = None,
+    ) -> None:
+        self._sandbox, self.durations = sandbox, Durations(max_tests)
+        self.jobs_at_once, self.max_tests = jobs_at_once, max_tests
+        self._max_shared_tests = min(MAX_TESTS, 2 * max_tests) if max_tests > 1 else 1
+        self._max_jobs = max_shared_jobs
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
     async def run(self, request: RunRequest) -> Answer:
@@ -201,7 +211,7 @@ class RunJobs:
         programs, setup = [request.planned for request in requests], requests[0].planned.program.setup
         tests, size = sum(len(planned.tests) for planned in programs), sum(planned.size for planned in programs)
         expected_s = sum(self.durations.expected_s(each.program.problem, len(each.tests)) for each in programs)
-        if tests > min(self._max_tests, share) or expected_s > BUNDLE_S or size > _MAX_BYTES:
+        if tests > min(self._max_shared_tests, share) or expected_s > BUNDLE_S or size > _MAX_BYTES:
             return False
         return bounds_of(requests[0].target, setup).allow(tests, size, usual_wall_ms(setup.time_limit_s))
 
