@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from ioi_eval.apps.background import background
@@ -175,9 +174,5 @@ def _as_theirs(result: EvaluateResult) -> Any:
     theirs = sys.modules.get("eval_protocol.models")
     if theirs is None:
         return result
-    metrics = {
-        name: theirs.MetricResult(is_score_valid=item.is_score_valid, score=item.score, reason=item.reason)
-        for name, item in result.metrics.items()
-    }
-    values = {item.name: getattr(result, item.name) for item in fields(result) if item.name != "metrics"}
-    return theirs.EvaluateResult(**values, metrics=metrics)
+    metrics = {name: theirs.MetricResult(**dict(metric.items())) for name, metric in result.metrics.items()}
+    return theirs.EvaluateResult(**{**dict(result.items()), "metrics": metrics})
