@@ -26,8 +26,8 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, CompatGrader
 from ioi_eval.config import Policy
 from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.scheduling import ProgramRun
-from ioi_eval.engine.sharing import Engine
 from ioi_eval.engine.target import Dispatcher, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import fitting, run_in_parallel
-from ioi_eval.engine.sharing import Engine, RunRequest
+from ioi_eval.engine.run_jobs import Engine, RunRequest
 from ioi_eval.errors import (
     GarbledError,
     RejectedError,

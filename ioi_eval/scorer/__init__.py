@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine.sharing import Engine
+from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.target import Dispatcher, NoTargetError, in_service_or_all
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ioi_eval.compiler_checks import with_proof_if_in_doubt
 from ioi_eval.config import Policy
+from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.scheduling import ProgramRun
-from ioi_eval.engine.sharing import Engine
 from ioi_eval.errors import (
     ExhaustedError,
     LostDataError,

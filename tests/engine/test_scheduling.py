@@ -13,8 +13,8 @@ import pytest
 from ioi_eval.apps.verdicts import assessed
 from ioi_eval.config import RunPolicy
 from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.scheduling import ProgramRun
-from ioi_eval.engine.sharing import Engine
 from ioi_eval.errors import TargetLostError, TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import JobTest, Program

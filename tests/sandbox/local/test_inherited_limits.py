@@ -18,7 +18,7 @@ import pytest
 from ioi_eval import boxfiles
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.engine.sharing import MAX_TESTS
+from ioi_eval.engine.run_jobs import MAX_TESTS
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import trusted_limits
 from ioi_eval.sandbox.local import inherited_limits as module

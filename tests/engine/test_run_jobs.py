@@ -113,7 +113,7 @@ def sandbox(embedded: Counting) -> Counting:
 @pytest.fixture(autouse=True)
 def no_time_limit_of_shared_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shared job does not end early on a busy machine."""
-    monkeypatch.setattr("ioi_eval.engine.sharing._ENOUGH_S", 3600.0)
+    monkeypatch.setattr("ioi_eval.engine.run_jobs._ENOUGH_S", 3600.0)
 
 
 async def _all(executor: AppsExecutor, programs: Sequence[str]) -> list[AppsResult]:
@@ -241,7 +241,7 @@ def test_programs_that_a_shared_job_did_not_start_wait_again(
     loop: asyncio.Runner, sandbox: Counting, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job that has taken its time starts no more tests. The next job runs the remaining ones."""
-    monkeypatch.setattr("ioi_eval.engine.sharing._ENOUGH_S", 0.5)
+    monkeypatch.setattr("ioi_eval.engine.run_jobs._ENOUGH_S", 0.5)
     slow = "import time\ntime.sleep(0.5 if input() == '0' else 0)\nprint(0)"
     fast = "import time\nn = int(input())\nprint(n * 2)"
     results = _score(loop, sandbox, cache, [fast, slow, fast + "\n", fast + "\n\n"])
