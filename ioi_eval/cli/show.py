@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, argument, option
-from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions
+from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions, sandbox_options_of
+from ioi_eval.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +41,7 @@ class ShowCall:
     sandbox: SandboxGroup = field(default_factory=SandboxOptions)
 
 
-def show(call: Annotated[ShowCall, OptionGroup()]) -> int:
+def show(context: typer.Context, call: Annotated[ShowCall, OptionGroup()]) -> int:
     """Show one submission, or list the submissions.
 
     For one submission it shows the program, the compiler's message and every test; of a failing test the input, the
@@ -47,4 +51,15 @@ def show(call: Annotated[ShowCall, OptionGroup()]) -> int:
     """
     from ioi_eval.cli.showing import show as show_submission
 
+    if not call.rerun:
+        _refuse_sandbox_options(context)
     return show_submission(call)
+
+
+def _refuse_sandbox_options(context: typer.Context) -> None:
+    """Refuse options of the sandbox that the user typed. Those of `ioi-eval.toml` are meant for calls with --rerun."""
+    of_sandbox = inspect.signature(sandbox_options_of).parameters
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in of_sandbox and source is not None and source.name == "COMMANDLINE":
+            raise InputError(f"{parameter.opts[0]} has an effect only with --rerun: add --rerun, or leave it out")

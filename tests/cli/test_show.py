@@ -167,6 +167,20 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     assert "line 1: this is not a row of results" in judged().stderr
 
 
+@pytest.mark.parametrize("arguments", [("--workers", "1"), ("right", "--isolation", "reduced"), ("--endpoints", "x")])
+def test_options_of_the_sandbox_need_rerun(judged: Start, arguments: tuple[str, ...]) -> None:
+    """Without it no program runs."""
+    ended = judged(*arguments)
+    assert ended.returncode == 2
+    assert f"{arguments[-2]} has an effect only with --rerun: add --rerun, or leave it out" in ended.stderr
+
+
+def test_options_of_the_sandbox_may_be_in_the_file(judged: Start, tmp_path: Path) -> None:
+    """They are meant for calls with `--rerun`."""
+    (tmp_path / "ioi-eval.toml").write_text('[show]\nworkers = 1\nisolation = "reduced"\n')
+    assert judged("right").returncode == 0
+
+
 def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
     """Its output on the failing test is in the results. Input and expected output are in the data set."""
     write("apps.jsonl", *ROWS)
