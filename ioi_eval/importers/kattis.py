@@ -135,6 +135,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in data.groups for test in group.tests},
         solutions=_solutions(package, data, subtasks),
         test_columns=_test_columns(package, data, graded),
+        derive_limit=derive,
     )
     if not derive:
         return task

@@ -113,6 +113,7 @@ def build_task(
     solutions: Sequence[PackageSolution],
     test_columns: Mapping[str, RowValues] | None = None,
     read_test: Callable[[Package, str], bytes] = Package.read,
+    derive_limit: bool = False,
 ) -> ImportedTask:
     """The task as rows, after checking that it can be judged.
 
@@ -125,6 +126,7 @@ def build_task(
         tests: for each test's name the paths of input and output.
         test_columns: for each test's name further columns of its row.
         read_test: reads an input or output by its path.
+        derive_limit: whether the time limit of `columns` is only that with which the problem's own one is derived.
     """
     titles = {"year": key.year, "name": name, "id": key.id, "day": day, "statement": statement, "problem": statement}
     config = config or {"code": key.id, "task_type": columns["task_type"]}
@@ -148,7 +150,8 @@ def build_task(
     problem = _problem_of_rows(package.where, rows)
     in_cpp = [model for model in models if model.path and language(model.path) == "cpp" and not model.files]
     check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
-    package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
+    if not derive_limit:
+        package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
     unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
     if unused:
         package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {first_names(sorted(unused))}")

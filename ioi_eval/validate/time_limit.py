@@ -28,7 +28,6 @@ from ioi_eval.importers.task import ImportedTask, Timing
 from ioi_eval.languages import language_called
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, Verdict
 from ioi_eval.problems.ioi import load_problems
-from ioi_eval.problems.limits import long_limit_notes
 from ioi_eval.problems.submissions import submission_from_row
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import open_source
@@ -53,9 +52,7 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
         measured = _Measurement(task, task.timing, problem)
         asyncio.run(measured.run())
     rows = tuple({**row, "time_limit": measured.limit_s} for row in task.problem_rows)
-    about_other = long_limit_notes(problem.time_limit_s, problem.task_type)  # about the limit of the measurement
-    notes = [other for other in task.notes if other not in about_other]
-    return replace(task, problem_rows=rows, notes=(*notes, measured.note()), timing=None)
+    return replace(task, problem_rows=rows, notes=(*task.notes, measured.note()), timing=None)
 
 
 def _read_back(task: ImportedTask, directory: Path) -> Problem:
