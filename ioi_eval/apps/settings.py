@@ -46,14 +46,14 @@ class AppsSettings(RunPolicy):
         memory_limit_bytes: resident memory of a test.
         comparator: decides whether an output is right. Another grader has its own rules.
         compat: judge as this other grader does; `None` for our rules.
-        fail_fast: run nothing after a program's first failure. The other tests count as not passed. Another
-            grader (`compat`) itself decides where it stops.
+        fail_fast: run nothing after a program's first failure. The other tests count as not passed. Not with `compat`:
+            another grader itself decides where it stops.
         conventions: undo changes of the data set that break its own reference solutions (`docs/apps.md`).
         warm: fork each test from one interpreter per job, instead of starting one for each.
         shown_bytes: how much of an output is in a result.
 
     Raises:
-        InputError: a number is out of range.
+        InputError: a number is out of range, or `fail_fast` is set with `compat`.
     """
 
     threads: int = 500
@@ -78,6 +78,8 @@ class AppsSettings(RunPolicy):
             raise InputError(
                 f"a memory limit of {self.memory_limit_bytes // MIB} MiB is too high; the highest is {most // MIB} MiB"
             )
+        if self.compat is not None and self.fail_fast:
+            raise InputError(f"{self.compat.name} itself decides after which test it stops; leave fail_fast out")
         RunPolicy.__post_init__(self)  # `super()` does not work in a dataclass with slots
 
     @property

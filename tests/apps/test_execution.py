@@ -504,6 +504,8 @@ def test_settings_are_checked() -> None:
     ):
         with pytest.raises(InputError):
             AppsSettings(**settings)
+    with pytest.raises(InputError, match="hendrycks itself decides after which test it stops; leave fail_fast out"):
+        AppsSettings(compat=grader_named("hendrycks"), fail_fast=True)
 
 
 @pytest.mark.root
