@@ -13,7 +13,6 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from functools import cache
 from typing import Any, TypeVar
 
 from ioi_eval import shipped
@@ -37,7 +36,6 @@ class Background:
 
     def __init__(self, least_isolation: Isolation) -> None:
         environment = Environment.read()
-        self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="ioi-eval sandbox", daemon=True)
         self._thread.start()
@@ -61,11 +59,14 @@ class Background:
         executor = self._executor(settings)
         return self._wait(lambda: executor.score(problem, code))
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its thread runs: not in a forked process, where the loop looks as if it were running."""
+        return self._thread.is_alive()
+
     def close(self) -> None:
         """Close the sandbox, and stop what runs in it. Does nothing in a forked process."""
-        if os.getpid() != self._process:
-            return  # here the loop looks as if it were running, but no thread runs it
-        if self._loop.is_running():
+        if self.is_running and self._loop.is_running():
             self._wait(lambda: self._sandbox.__aexit__(None, None, None))
             self._loop.call_soon_threadsafe(self._loop.stop)
 
@@ -97,6 +98,7 @@ class Background:
 
 
 _opening = threading.Lock()
+_opened: dict[Isolation, Background] = {}
 
 
 def _free_in_fork() -> None:
@@ -115,9 +117,7 @@ def background(least_isolation: Isolation) -> Background:
         SetupError: there is no compiler for the runner here, or not enough isolation.
     """
     with _opening:
-        return _of_process(os.getpid(), least_isolation)
-
-
-@cache
-def _of_process(_: int, least_isolation: Isolation) -> Background:
-    return Background(least_isolation)
+        known = _opened.get(least_isolation)
+        if known is None or not known.is_running:
+            known = _opened[least_isolation] = Background(least_isolation)
+        return known

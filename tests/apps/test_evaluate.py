@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ import pandas as pd
 import pytest
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
-from ioi_eval.apps.background import Background
+from ioi_eval.apps.background import Background, background
 from ioi_eval.apps.settings import AppsSettings, read_checker
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Isolation
@@ -289,6 +290,23 @@ def test_a_fork_opens_its_own_sandbox() -> None:
     assert in_a_fork(lambda: evaluate(DOUBLE).score) == 1.0
 
 
+def test_a_fork_with_the_number_of_its_ancestor_opens_its_own_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of processes are reused, and the first process of each PID namespace is 1."""
+    number = os.getpid()
+    assert evaluate(DOUBLE).score == 1.0
+    inherited = background(Isolation.REDUCED)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: number)
+        assert in_a_fork(lambda: _without_waiting(inherited))
+
+
+def _without_waiting(inherited: Background) -> bool:
+    """Whether a sandbox of its own is opened, and the inherited one can be closed."""
+    signal.alarm(60)
+    inherited.close()
+    return background(Isolation.REDUCED) is not inherited and evaluate(DOUBLE).score == 1.0
+
+
 def test_objects_are_messages_too() -> None:
     """Here with our rules of extraction: the last block of the assistant's last message."""
     from ioi_eval.apps import Message
@@ -379,13 +397,13 @@ def test_a_fork_while_another_thread_opens(tmp_path: Path) -> None:
         "    forked.wait()\n"
         "def told(*_):\n"
         "    os.write(1, b'opened')\n"
-        "background._of_process = slowly\n"
+        "background.Background = slowly\n"
         "threading.Thread(target=background.background, args=('reduced',)).start()\n"
         "opening.wait()\n"
         "child = os.fork()\n"
         "if child == 0:\n"
         "    signal.alarm(20)\n"
-        "    background._of_process = told\n"
+        "    background.Background = told\n"
         "    background.background('reduced')\n"
         "    os._exit(0)\n"
         "forked.set()\n"
