@@ -10,6 +10,7 @@ compilers and kernel. Less is never assumed, as it may be the limit of a proxy i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections.abc import Awaitable, Callable
@@ -131,12 +132,19 @@ class Prober:
         runtimes = await _repeat(partial(self.runtimes, url))
         errors: list[SetupError | RejectedError] = []
         reasons: list[str] = []
+        limited: list[InstalledStarter] = []
         for installed in probing.starters(runtimes, self._profile):
             try:
-                return await self._explore_package(url, runtimes, installed)
+                worker = await self._explore_package(url, runtimes, installed)
             except (SetupError, RejectedError) as error:
                 errors.append(error)
                 reasons.append(f"{installed.starter.value}: {error}")
+                limited += [installed] if isinstance(error, UnsuitableWorkerError) else []
+                continue
+            for better in limited:  # the worker may have been restarted with other limits meanwhile
+                with contextlib.suppress(SetupError, RejectedError):
+                    return await self._explore_package(url, runtimes, better)
+            return worker
         # if the best package is unsuitable, the faults of the others need not be fixed
         if errors and isinstance(errors[0], UnsuitableWorkerError):
             raise UnsuitableWorkerError(f"{url}: {reasons[0]}", errors[0].conditions, errors[0].worker)

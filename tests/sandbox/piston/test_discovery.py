@@ -19,6 +19,7 @@ from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober, UnsuitableWorkerError
 from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
 from ioi_eval.sandbox.piston.pool import Pool
+from ioi_eval.sandbox.piston.wire import InstalledStarter, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroups, WorkerList
 from tests.sandbox.piston.test_workers import WORKER, at
 
@@ -201,6 +202,34 @@ def test_a_request_size_that_is_not_found_out_is_measured_again(monkeypatch: pyt
         return [await size_of(prober, f"w{number}") for number in range(3)]
 
     assert asyncio.run(scenario()) == [None, 48 << 20, 48 << 20]
+
+
+@pytest.mark.parametrize("is_restarted", [True, False])
+def test_the_best_package_is_examined_again_before_another_is_used(
+    monkeypatch: pytest.MonkeyPatch, is_restarted: bool
+) -> None:
+    """The worker may be restarted with other limits after its best package was refused for its limits."""
+
+    async def probe(_: Prober, __: URL, installed: InstalledStarter) -> Any:
+        return installed, WORKER.report
+
+    async def measure_body(_: Prober, __: URL, installed: InstalledStarter) -> int:
+        examined.append(installed.starter)
+        is_limited = installed.starter is Starter.IOI_EVAL and (len(examined) == 1 or not is_restarted)
+        return 100 << 10 if is_limited else 48 << 20
+
+    class Both(Client):
+        async def get(self, *_: Any, **__: Any) -> Any:
+            listed = b'[{"language": "bash", "version": "5.2.0"}, {"language": "ioi_eval", "version": "1.0.0"}]'
+            return Reply(status=200, body=listed)
+
+    examined: list[Starter] = []
+    measure_by(monkeypatch, lambda _: asyncio.sleep(0, 0))
+    monkeypatch.setattr(Prober, "_probe", probe)
+    monkeypatch.setattr(Prober, "_measure_body", measure_body)
+    worker = asyncio.run(Prober(Both()).explore(WORKER.url))  # type: ignore[arg-type]
+    assert worker.installed.starter is (Starter.IOI_EVAL if is_restarted else Starter.BASH)
+    assert examined == [Starter.IOI_EVAL, Starter.BASH, Starter.IOI_EVAL]
 
 
 @pytest.mark.parametrize("small", [100 << 10, 4 << 20])
