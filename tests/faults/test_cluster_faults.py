@@ -230,6 +230,27 @@ def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPat
     assert counts(proxy.urls[0], "faults")["hang"] == 1
 
 
+def test_a_job_without_an_answer_is_reported_while_it_is_waited_for(
+    start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, when its own limits are over. It may wait on the server for much longer before it is sent again."""
+    monkeypatch.setattr(wire, "SERVER_QUEUE_S", (3.0, 3.0))
+    monkeypatch.setattr(cluster_module, "_SLACK_S", 2.0)
+    _, proxy = proxied(start, faults="hang", first=1)
+    job = replace(echo("x"), run_limits=StageLimits(wall_ms=100, cpu_ms=100))
+    listener = Listener()
+
+    async def use(cluster: PistonCluster) -> None:
+        await arm(proxy)
+        assert (await cluster.execute(job, cluster.targets()[0])).run.stdout == "x"
+
+    with_cluster(proxy.urls, use, events=Events([listener]))
+    overdue, retried = (event for event in listener.told if event["event"].startswith("job_"))
+    assert (overdue["event"], retried["event"]) == ("job_overdue", "job_retried")
+    assert overdue["endpoint"] == retried["endpoint"]
+    assert 2 < overdue["seconds"] < 5
+
+
 def test_job_that_waits_for_another_client_does_not_count_as_lost(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two clients use a server with one slot: the job of one waits while the other's runs, and is not sent again."""
     monkeypatch.setattr(wire, "SERVER_QUEUE_S", (0.0, 900.0))
@@ -246,7 +267,7 @@ def test_job_that_waits_for_another_client_does_not_count_as_lost(start: Any, mo
             assert (await other).run.stdout == "long"
 
     with_cluster(stub.urls, use)
-    assert {event["event"] for event in listener.told} <= {"worker_joined"}
+    assert [event["event"] for event in listener.told] == ["worker_joined", "job_overdue"]
     assert counts(stub.urls[0], "stub")["max_running"] == 1
 
 

@@ -25,6 +25,7 @@ import contextlib
 import random
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -80,7 +81,7 @@ class PistonCluster:
         profile: `bundled` or `classic`; `None` for `classic` on workers that have only `cms_ioi`, else `bundled`.
         headers: sent with every request.
         patience_s: how long jobs wait while no worker is available, in seconds.
-        events: get an event for each worker that comes or goes, and for each job that is sent again.
+        events: get an event for each worker that comes or goes, and each job that is overdue or sent again.
 
     Raises:
         InputError: an endpoint is not a URL, or a number is too small.
@@ -329,8 +330,10 @@ class PistonCluster:
         from ioi_eval.sandbox.piston.http_client import Sending, job_url
 
         most = job.run_limits.output_bytes
-        within_s = body.max_wait_s + body.max_run_s + _SLACK_S + body.size / _BYTES_PER_S
-        sending = Sending(body, within_s, self._client)
+        own_s = body.max_run_s + _SLACK_S + body.size / _BYTES_PER_S
+        sending = Sending(body, body.max_wait_s + own_s, self._client)
+        emit = partial(self._events.emit, "job_overdue", endpoint=endpoint, seconds=own_s)
+        sending.call_if_overdue(own_s, emit)  # else a job whose answer a proxy swallowed looks like a long one
         request.abandon = sending.give_up
         try:
             reply = await self._client.post(job_url(endpoint), sending, max_bytes=4 * most + (1 << 20))

@@ -17,7 +17,7 @@ import contextlib
 import errno
 import socket
 import weakref
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import Self
 
@@ -101,6 +101,11 @@ class Sending(Wait, Payload):
         self.unreadable: SetupError | None = None
         self.connecting_since: float | None = None
         self.receiving: Connection | None = None
+        self._overdue: tuple[float, Callable[[], None]] | None = None
+
+    def call_if_overdue(self, after_s: float, call: Callable[[], None]) -> None:
+        """Call this, once, if no answer has come after so many seconds. The wait goes on."""
+        self._overdue = self._client.time() + after_s, call
 
     @property
     def size(self) -> int:
@@ -116,7 +121,8 @@ class Sending(Wait, Payload):
         self.end(AnswerLostError("no answer, and none to checks", JobEnd.TIMED_OUT))
 
     def end_if_lost(self, now: float) -> None:
-        """End the wait at its deadline, or if no connection is made, or the answer is damaged in its middle.
+        """End the wait at its deadline, or if no connection is made, or the answer is damaged in its middle. Before
+        that, report that it is overdue.
 
         (If aiohttp cannot read a later part of a body, such as the size of a chunk, it closes the connection, and would
         let the reader wait for ever.)
@@ -127,6 +133,9 @@ class Sending(Wait, Payload):
             self.end(AnswerLostError("the answer is not HTTP", JobEnd.BROKEN))
         if self.connecting_since is not None and now - self.connecting_since >= CONNECT_S:
             self.end(AnswerLostError(f"no connection within {CONNECT_S:g} s", JobEnd.NOT_SERVED))
+        if self._overdue is not None and now >= self._overdue[0] and self.lost is None:
+            (_, call), self._overdue = self._overdue, None
+            call()
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
