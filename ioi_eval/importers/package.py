@@ -49,6 +49,9 @@ _FORMATS = {
 }
 """For each root file, the kind of package and the command that reads it."""
 
+_BESIDE = frozenset({"subtasks", "subtasks.json", "tests"})
+"""One of these is beside the root file of a CMS export or TPS task. Other directories have a `problem.json` too."""
+
 _BEFORE_TASK_MAKER = ("task.yaml.orig", "task.toml")
 _XML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)  # without `\Z`: quadratic time
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|kpp|tar|tgz|txz|tar\.\w+)$")
@@ -325,13 +328,19 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
 
 
 def _other_format(clean: dict[str, Any]) -> str:
-    """The format that the package has instead, by its uppermost root file, or the archives in it."""
+    """The format that the package has instead, by its uppermost root file, or the archives in it; else what is missing
+    for any format."""
     known = {*_FORMATS, *_BEFORE_TASK_MAKER}
-    paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in known)
-    if not paths:
+    paths = [path.parts for path in map(PurePosixPath, clean)]
+    marked = {parts[:depth] for parts in paths for depth, part in enumerate(parts) if part in _BESIDE}
+    roots = [parts for parts in paths if parts[-1] in known and (parts[-1] != ROOT_FILE or parts[:-1] in marked)]
+    if not roots:
         archives = sorted(name for name in clean if _ARCHIVE_ENDING.search(name))
-        return f"; it holds archives ({first_names(archives)}): import these one by one" if archives else ""
-    name = paths[0][1]
+        if archives:
+            return f"; it holds archives ({first_names(archives)}): import these one by one"
+        others = ", ".join(name for name in _FORMATS if name != ROOT_FILE)
+        return f"; nor is it of another format: it has no {others}, and no {ROOT_FILE} beside tests or subtasks"
+    name = min((len(parts), parts[-1]) for parts in roots)[1]
     if name in _BEFORE_TASK_MAKER:
         return (
             f"; its {name} is for task-maker-rust, which makes task.yaml and the tests from it: run that on the task,"

@@ -498,3 +498,20 @@ def test_refusals_name_the_format(tmp_path: Path) -> None:
         InputError, match=r"by its task\.yaml it is a task in the Italian YAML format: use .*italian-yaml"
     ):
         kattis.import_package(tmp_path / "italian", year=2025)
+
+
+def test_a_format_is_named_only_if_a_directory_has_its_marks(tmp_path: Path) -> None:
+    """Any directory may have a `problem.json`. That of a CMS export or TPS task is beside its tests or subtasks."""
+    (tmp_path / "nile").mkdir()
+    (tmp_path / "nile" / "problem.json").write_text("{}")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "1.txt").write_text("1\n")
+    with pytest.raises(InputError) as refused:
+        kattis.import_package(tmp_path, year=2025)
+    assert str(refused.value).endswith(
+        "; nor is it of another format: it has no problem.yaml, info.toml, task.yaml, domjudge-problem.ini,"
+        " problem.xml, and no problem.json beside tests or subtasks"
+    )
+    (tmp_path / "nile" / "subtasks.json").write_text("{}")
+    with pytest.raises(InputError, match=r"by its problem\.json it is a CMS export package: use `ioi-eval import cms`"):
+        kattis.import_package(tmp_path, year=2025)
