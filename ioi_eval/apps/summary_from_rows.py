@@ -32,11 +32,8 @@ def apps_summary_from_rows(
     Raises:
         InputError: a row is not a result for APPS.
     """
-    ks = [int(k) for each in summaries for line in each.get("difficulties", ()) for k in line.get("pass_at_k", ())]
-    summary = AppsSummary(
-        tuple(sorted(set(ks))) if len(summaries) == 1 and ks else None,
-        grouping=grouping or grouping_of_runs(summaries),
-    )
+    options = summaries[0].get("options", {}) if len(summaries) == 1 else {}
+    summary = AppsSummary(options.get("pass_at"), grouping=grouping or grouping_of_runs(summaries))
     judged_by: dict[str, None] = {}
 
     def add(_: str, row: ResultRow) -> None:

@@ -75,6 +75,7 @@ class AppsScoreCall(RunOptions):
             "id_column": self.id_column,
             "dedupe": not self.no_dedupe,
             "keep": self.keep,
+            "pass_at": self.pass_at,
         }
 
 

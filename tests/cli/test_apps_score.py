@@ -216,7 +216,7 @@ def test_report_makes_the_same_files_from_unchanged_results(
         {"problem_id": 0, "model": "a", "code": "import not_there\n"},
         {"problem_id": 4, "model": "broken", "code": DOUBLE},
     )
-    for options in (("--pass-at", "2", "--pass-at", "1"), ("--by", "none"), ()):
+    for options in (("--pass-at", "2", "--pass-at", "1"), ("--pass-at", "7"), ("--by", "none"), ()):
         ended = score(dump, *options)
         assert ended.returncode == 1, ended.stderr
         before = {name: (tmp_path / "out" / name).read_bytes() for name in ("summary.json", "report.md")}
@@ -392,8 +392,9 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
     assert (
         "pass@2 of all problems is not reported: each must have 2 judged programs, and problem 1 has 1" in ended.stdout
     )
-    lines = json.loads((tmp_path / "out" / "summary.json").read_text())["difficulties"]
-    by_name = {line["difficulty"]: line["pass_at_k"] for line in lines}
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["options"]["pass_at"] == [1, 2]
+    by_name = {line["difficulty"]: line["pass_at_k"] for line in summary["difficulties"]}
     assert by_name["introductory"]["2"]["value"] == 1.0
     assert list(by_name["all"]) == ["1"]
 
