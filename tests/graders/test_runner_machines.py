@@ -120,6 +120,17 @@ def test_same_verdicts_with_an_outer_filter(
     assert run_batch(box, program("contestant"), "honest 1", "system 1", "raise 31").verdicts == ["AC", "AC", "RE"]
 
 
+def test_programs_are_stopped_without_signals_by_descriptor(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """If an outer filter refuses pidfd_send_signal, a program without end is stopped at its limit all the same."""
+    box = boxes("fds-reduced-user")
+    refusing = (str(program("filtered")), "424", "--")  # pidfd_send_signal
+    filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=refusing)
+    answer = run_batch(filtered, program("contestant"), "loop", "sum 1", cpu_ms=300)
+    assert answer.verdicts == ["TLE", "AC"]
+
+
 def test_refused_landlock_rules_are_our_failure(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """If the kernel refuses a rule, as without memory, the program could not use its directory: JE, not RE."""
     box = boxes("fds-reduced-user")
