@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ioi_eval.cli.endpoints import RequestsPerEndpoint, needed_cluster, worker_name
@@ -13,8 +14,6 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.texts import counted, listed, printable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ioi_eval.calibration import Speed
     from ioi_eval.calibration.stored import Calibration
     from ioi_eval.doctor import Finding
@@ -52,6 +51,7 @@ def doctor(
 
 def _examine() -> int:
     import asyncio
+    import contextlib
     import tempfile
 
     from ioi_eval.artifacts import ArtifactStore
@@ -61,8 +61,11 @@ def _examine() -> int:
     environment = Environment.read()
     findings = [examine_cache(environment.cache)]
     if healthy(findings):
-        with tempfile.TemporaryDirectory() as directory:  # for our own programs, if the cache can only be read
-            cache = environment.cache if findings[0].severity is Severity.OK else directory
+        with contextlib.ExitStack() as stack:
+            cache = environment.cache
+            if findings[0].severity is not Severity.OK:  # it can only be read
+                with contextlib.suppress(OSError):  # then `examine` finds that no temporary files can be made
+                    cache = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             findings += asyncio.run(examine(artifacts=ArtifactStore(cache), compiler=environment.compiler))
     _print_findings(findings)
     fine = healthy(findings)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from ioi_eval import doctor
 from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.doctor import doctor as doctor_command
 from ioi_eval.doctor import Severity, examine_cache
+from ioi_eval.sandbox.findings import Finding, fine, warning
 from tests import unprivileged
 from tests.cli.addition import Start
 
@@ -62,6 +66,20 @@ def test_a_cache_that_can_only_be_read_is_a_warning() -> None:
         assert unprivileged.call(examine_cache, cache).severity is Severity.BAD
         for path in (cache, cache / "blobs"):
             path.chmod(0o755)  # so that it can be deleted
+
+
+@pytest.mark.parametrize("cache", [fine("cache", "/cache"), warning("cache", "/cache can only be read")])
+def test_without_temporary_files_nothing_can_be_judged(
+    cache: Finding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a container whose directories can only be read, this is a finding, as it is a refusal in `score`."""
+    monkeypatch.setenv("IOI_EVAL_CACHE", str(tmp_path))
+    monkeypatch.setattr(doctor, "examine_cache", lambda _: cache)
+    monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
+    assert doctor_command() == 2
+    printed = capsys.readouterr().out
+    assert "    BAD  temporary files  none can be made" in printed
+    assert "Nothing can be judged here as it is." in printed
 
 
 @pytest.mark.parametrize(
