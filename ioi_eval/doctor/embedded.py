@@ -21,6 +21,9 @@ from ioi_eval.sandbox.local.machine_limit import MachineLimit
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
+_NO_MORE = "let boxes make more namespaces; as root: raise the user.max_*_namespaces of this machine (sysctl)"
+"""If a box could be made, and the runner could not isolate fully in it."""
+
 
 def examine_cache(cache: Path) -> Finding:
     """Store test data in the cache, as `score` does before anything is judged, and delete it."""
@@ -53,7 +56,7 @@ async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
             policy = Policy(least_isolation=Isolation.REDUCED)
             await Builder(sandbox, artifacts, policy).ready_runner(target)
             scorer = Scorer(sandbox, artifacts=artifacts, policy=policy)
-            findings += await attempt_all(scorer, why_not_full=sandbox.why_not_full)
+            findings += await attempt_all(scorer, why_not_full=sandbox.why_not_full or _NO_MORE)
     except IsolationError as error:
         findings.append(bad("isolation", str(error), ALLOW))
     except SetupError as error:

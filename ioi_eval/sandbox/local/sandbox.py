@@ -44,7 +44,7 @@ from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by, require_none_fatal
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
-from ioi_eval.sandbox.local.why_no_box import is_filtered, why_no_box
+from ioi_eval.sandbox.local.why_no_box import is_filtered, too_few_namespaces, why_no_box
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
 from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.slots import Slots, in_new_thread
@@ -67,7 +67,7 @@ _SLOTS_PER_SPARE_BOX = 8
 _START = b"\n"  # the runner waits for it
 _LAST_LINE = b'{"end":true,'  # Source: graders/PROTOCOL.md
 
-_TRY_S = 60  # for a box that runs `true`
+_TRY_S = 60  # for a box that is tried
 _TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
 _NO_PROCESSES = (
@@ -272,6 +272,9 @@ class LocalSandbox:
             return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
         if shutil.which("bwrap", path=PATH) is None:
             return Isolation.REDUCED, f"{path} is not used, as it is not in {PATH}; link or install it there"
+        boxes_of_a_user = 1 if os.geteuid() == 0 else self._boxes.count
+        if reason := too_few_namespaces(boxes_of_a_user):
+            return Isolation.REDUCED, reason
         probe = self._try_box()
         if "Unknown option --size" in probe.stderr:
             self._has_size_option = False
@@ -282,8 +285,10 @@ class LocalSandbox:
         return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), message)
 
     def _try_box(self) -> subprocess.CompletedProcess[str]:
+        """Make a box, and in it the namespaces that the runner makes there, if there is a command for that."""
         box = in_namespaces(has_size_option=self._has_size_option)
-        return _try((*as_user(_box_uid(0)), *box, "--", "/usr/bin/true"))
+        inside = ("unshare", "--mount", "--pid", "--fork") if shutil.which("unshare", path=PATH) else ()
+        return _try((*as_user(_box_uid(0)), *box, "--", *inside, "/usr/bin/true"))
 
 
 def _require_other_users() -> None:

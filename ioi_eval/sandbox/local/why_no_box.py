@@ -29,6 +29,15 @@ _CONTAINER = (
     "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (Docker, Podman; "
     "Kubernetes: seccompProfile Unconfined, procMount Unmasked); no capability is needed"
 )
+_NAMESPACES = {"user": 10, "pid": 100, "mnt": 10, "net": 10, "ipc": 10, "uts": 10}
+"""How many namespaces of each kind one box may need. It has one, or three user namespaces with an old bwrap, and a PID
+namespace for each of up to 64 contestants; the kernel counts those that have ended a little longer."""
+
+_ALLOWED = 10_000
+_NO_MORE_NAMESPACES = (
+    "no more namespaces are allowed here; as root: sysctl "
+    f"user.max_user_namespaces={_ALLOWED} user.max_pid_namespaces={_ALLOWED} user.max_mnt_namespaces={_ALLOWED}"
+)
 _FILTER = "a seccomp filter forbids {what} (containers have one by default)"
 _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
 
@@ -39,6 +48,8 @@ def why_no_box(before: Sequence[str], stderr: str, *, proc: Path = _PROC) -> str
     Source: Linux, user_namespaces(7), `fs/namespace.c` (mount_too_revealing); Docker, "Seccomp security profiles";
     Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions".
     """
+    if is_out_of_namespaces(stderr):
+        return _NO_MORE_NAMESPACES
     filtered = is_filtered(proc)
     if failure := _failure((*before, *_USER)):
         return _no_user_namespace(failure, filtered=filtered, proc=proc)
@@ -53,6 +64,25 @@ def why_no_box(before: Sequence[str], stderr: str, *, proc: Path = _PROC) -> str
     if filtered and "pivot_root" in stderr:
         return f"{_FILTER.format(what='pivot_root')}; {_CONTAINER}"
     return f"bwrap cannot make a box here: {_plain(stderr)}" + (f" ({failure})" if failure else "")
+
+
+def too_few_namespaces(boxes: int, *, proc: Path = _PROC) -> str:
+    """Why this many boxes of one user cannot be made at once, and what to do; empty if the kernel allows enough
+    namespaces. Source: Linux, namespaces(7), `/proc/sys/user`."""
+    for kind, needed in _NAMESPACES.items():
+        allowed = _sysctl(proc, name := f"user/max_{kind}_namespaces")
+        if allowed.isdecimal() and int(allowed) < needed * boxes:
+            sysctl = name.replace("/", ".")
+            return (
+                f"{sysctl} is {allowed}, and the jobs that run at once need up to {needed * boxes}; as root: sysctl "
+                f"{sysctl}={max(needed * boxes, _ALLOWED)}"
+            )
+    return ""
+
+
+def is_out_of_namespaces(stderr: str) -> bool:
+    """Whether bwrap or `unshare` has failed because of the limits in `/proc/sys/user`."""
+    return re.search(r"^unshare: .*No space left|namespaces exceeded", stderr, re.MULTILINE) is not None
 
 
 def _no_user_namespace(failure: str, *, filtered: bool, proc: Path) -> str:

@@ -16,9 +16,9 @@ import pytest
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local import sandbox as local
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
-from ioi_eval.sandbox.local.why_no_box import why_no_box
+from ioi_eval.sandbox.local.why_no_box import too_few_namespaces, why_no_box
 from tests import unprivileged
-from tests.full_isolation import require_full_isolation
+from tests.full_isolation import reached, require_full_isolation
 
 _CLONE, _CLONE3, _UNSHARE, _PIVOT_ROOT = 56, 435, 272, 155
 _NEWUSER = 0x10000000
@@ -125,6 +125,38 @@ def test_no_user_namespaces_left() -> None:
     message = _why_after("echo 0 > /proc/sys/user/max_user_namespaces")
     assert "sysctl user.max_user_namespaces=10000" in message
     assert "unprivileged" not in message
+
+
+def test_a_box_without_namespaces_of_its_own() -> None:
+    """A box whose runner cannot make another PID namespace in it is not full isolation."""
+    script = 'echo 1 > /proc/sys/user/max_pid_namespaces; exec unshare --user --map-user=1000 --map-group=1000 "$@"'
+    words = ["unshare", "--user", "--map-root-user", "sh", "-ec", script, "sh", sys.executable, "-c", WHY]
+    assert "sysctl user.max_user_namespaces=10000 user.max_pid_namespaces=10000" in _entered(words)
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowed", "boxes", "words"),
+    [
+        ("pid", "299", 3, "user.max_pid_namespaces is 299, and the jobs that run at once need up to 300; as root: "),
+        ("pid", "300", 3, ""),
+        ("user", "1", 3, "as root: sysctl user.max_user_namespaces=10000"),
+        ("mnt", "2", 1, "as root: sysctl user.max_mnt_namespaces=10000"),
+        ("pid", "10000", 144, "as root: sysctl user.max_pid_namespaces=14400"),
+    ],
+)
+def test_too_few_namespaces(tmp_path: Path, kind: str, allowed: str, boxes: int, words: str) -> None:
+    """All boxes of a user count together. On a kernel without the limits nothing is reported."""
+    message = too_few_namespaces(boxes, proc=_kernel(tmp_path, **{f"sys__user__max_{kind}_namespaces": f"{allowed}\n"}))
+    assert words in message
+    assert bool(words) == bool(message)
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bwrap")
+def test_too_few_namespaces_are_reduced_isolation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This is known before a job runs. Each box of root has its own user; an ordinary user's boxes count together."""
+    monkeypatch.setattr(local, "too_few_namespaces", lambda boxes: f"too few for {boxes}")
+    boxes = 1 if os.geteuid() == 0 else 2
+    assert reached(Isolation.FULL) == (Isolation.REDUCED, f"too few for {boxes}")
 
 
 def _kernel(root: Path, **files: str) -> Path:
