@@ -44,7 +44,7 @@ from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by, require_none_fatal
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
-from ioi_eval.sandbox.local.why_no_box import is_filtered, too_few_namespaces, why_no_box
+from ioi_eval.sandbox.local.why_no_box import is_filtered, is_out_of_namespaces, too_few_namespaces, why_no_box
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
 from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.slots import Slots, in_new_thread
@@ -230,8 +230,8 @@ class LocalSandbox:
                 turn=self._slots.take(),
                 is_complete=has_ended,
             )
-        if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:
-            _require_shown(end.stderr.decode("utf-8", "replace"))
+        if isolation is Isolation.FULL and end.returncode == 1 and not end.stdout:
+            _require_box(end.stderr.decode("utf-8", "replace"), sees=bool(job.sees))
         # A program that starts too many threads has caused this itself, and keeps its verdict: it cannot have other
         # programs judged again and again.
         if refused != refused_processes() and b'"limit":"threads"' not in end.stdout:
@@ -311,9 +311,16 @@ def _require_other_users() -> None:
         )
 
 
-def _require_shown(stderr: str) -> None:
-    """Raise if bwrap could not show a path because the user who runs the programs may not read it."""
-    if match := re.match(r"bwrap: Can't (?:find source path|get type of source|bind mount) (\S+)", stderr):
+def _require_box(stderr: str, *, sees: bool) -> None:
+    """Raise if bwrap could not make a namespace, or show a path because the user who runs the programs may not read
+    it."""
+    if is_out_of_namespaces(stderr):
+        raise SetupError(
+            f"a box cannot be made ({stderr.strip()}): raise the user.max_*_namespaces of this machine and of its "
+            "containers (sysctl), or give fewer --workers"
+        )
+    shown = r"bwrap: Can't (?:find source path|get type of source|bind mount) (\S+)"
+    if sees and (match := re.match(shown, stderr)):
         raise SetupError(
             f"{match[1].rstrip(':')} cannot be shown to boxes ({stderr.strip()}): the user who runs programs must be "
             "able to read it; put it where all users may read it (/opt, /var/tmp)"

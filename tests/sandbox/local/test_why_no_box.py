@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.model import Isolation
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local import sandbox as local
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.why_no_box import too_few_namespaces, why_no_box
 from tests import unprivileged
-from tests.full_isolation import reached, require_full_isolation
+from tests.full_isolation import full_isolation, reached, require_full_isolation
 
 _CLONE, _CLONE3, _UNSHARE, _PIVOT_ROOT = 56, 435, 272, 155
 _NEWUSER = 0x10000000
@@ -157,6 +158,20 @@ def test_too_few_namespaces_are_reduced_isolation(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(local, "too_few_namespaces", lambda boxes: f"too few for {boxes}")
     boxes = 1 if os.geteuid() == 0 else 2
     assert reached(Isolation.FULL) == (Isolation.REDUCED, f"too few for {boxes}")
+
+
+def test_no_namespaces_left_during_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If others use them up meanwhile, or an outer container has fewer, the run ends with the reason. All was JE."""
+    message = "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)"
+    job = Job(
+        kind=JobKind.RUNNER,
+        files=(JobFile(name="runner", content=b""),),
+        run_limits=StageLimits(wall_ms=10_000, cpu_ms=10_000),
+    )
+    with full_isolation() as (loop, sandbox):
+        monkeypatch.setattr(local, "in_namespaces", lambda **_: ("sh", "-c", f"echo '{message}' >&2; exit 1"))
+        with pytest.raises(SetupError, match=r"raise the user\.max_\*_namespaces"):
+            loop.run(sandbox.execute(job, sandbox.targets()[0]))
 
 
 def _kernel(root: Path, **files: str) -> Path:
