@@ -31,6 +31,7 @@ KEPT_INPUT_BYTES = 1000
 most 100 MB for 100,000 programs, even if each fails another test."""
 
 
+MAX_WORKERS = 100_000  # jobs at once: no machine has as much, so more is a typing error
 MAX_REPEATS = 100  # runs alone of a late test: more do not improve the measurement
 
 LEAST_SECONDS, MAX_SECONDS, MAX_BYTES = 0.001, 86_400, 2**46  # the lowest and highest limits that the runner accepts

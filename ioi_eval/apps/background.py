@@ -21,6 +21,7 @@ from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings, read_checker
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment
+from ioi_eval.errors import InputError
 from ioi_eval.jobs.runner_job import runner_key
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
@@ -32,15 +33,15 @@ _log = logging.getLogger("ioi_eval")
 
 
 class Background:
-    """An embedded sandbox in its own thread."""
+    """An embedded sandbox in its own thread; arguments as of `background`."""
 
-    def __init__(self, least_isolation: Isolation) -> None:
+    def __init__(self, least_isolation: Isolation, slots: int | None = None) -> None:
         environment = Environment.read()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="ioi-eval sandbox", daemon=True)
         self._thread.start()
         self._artifacts = ArtifactStore(environment.cache)
-        self._sandbox = LocalSandbox(least_isolation=least_isolation, compiler=environment.compiler)
+        self._sandbox = LocalSandbox(slots=slots, least_isolation=least_isolation, compiler=environment.compiler)
         self._executors: dict[AppsSettings, AppsExecutor] = {}
         self._lock = threading.Lock()
         try:
@@ -63,6 +64,11 @@ class Background:
     def is_running(self) -> bool:
         """Whether its thread runs: not in a forked process, where the loop looks as if it were running."""
         return self._thread.is_alive()
+
+    @property
+    def slots(self) -> int:
+        """How many jobs run at once."""
+        return self._sandbox.busy()[1]
 
     def close(self) -> None:
         """Close the sandbox, and stop what runs in it. Does nothing in a forked process."""
@@ -110,14 +116,20 @@ def _free_in_fork() -> None:
 os.register_at_fork(after_in_child=_free_in_fork)
 
 
-def background(least_isolation: Isolation) -> Background:
+def background(least_isolation: Isolation, slots: int | None = None) -> Background:
     """This process's sandbox that accepts this isolation.
 
+    Args:
+        slots: how many jobs it runs at once; `None` for those of the open sandbox, else one for each processor.
+
     Raises:
+        InputError: it is open, with another number of slots.
         SetupError: there is no compiler for the runner here, or not enough isolation.
     """
     with _opening:
         known = _opened.get(least_isolation)
         if known is None or not known.is_running:
-            known = _opened[least_isolation] = Background(least_isolation)
+            known = _opened[least_isolation] = Background(least_isolation, slots)
+        if slots not in (None, known.slots):
+            raise InputError(f"slots is {slots}, and an earlier call opened the sandbox with {known.slots}; give that")
         return known

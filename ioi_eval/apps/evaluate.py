@@ -16,7 +16,7 @@ from ioi_eval.apps.eval_protocol_results import empty_code, evaluated, judge_fai
 from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
-from ioi_eval.config import MIB
+from ioi_eval.config import MAX_WORKERS, MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer, last_answer_or_content, last_text
@@ -28,7 +28,7 @@ from ioi_eval.problems.row import is_finite, is_whole, plain
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
 TIMEOUT_S = 10.0  # Source: its `execution_timeout`
 
-_KNOWN = ("execution_timeout", "compat", "comparator", "memory_mb", "python", "isolation")
+_KNOWN = ("execution_timeout", "compat", "comparator", "memory_mb", "python", "isolation", "slots")
 
 
 def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **kwargs: Any) -> Any:
@@ -46,7 +46,8 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
             last message. An array is accepted too.
         ground_truth: the tests: JSON text, or an object, with `inputs`, `outputs` and maybe `fn_name`.
         kwargs: `execution_timeout`, seconds for a test (10); and ours: `compat`, `comparator`, `memory_mb`, `python`,
-            `isolation`. Others are ignored, as in Eval Protocol, but with a warning.
+            `isolation`, `slots` (how many jobs run at once; the first call decides for all with the same `isolation`).
+            Others are ignored, as in Eval Protocol, but with a warning.
 
     Returns:
         `EvaluateResult`: Eval Protocol's if its package has been imported, else ours. If we failed, or the ground truth
@@ -110,7 +111,8 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     if isinstance(problem, EvaluateResult):
         return problem
     try:
-        result = evaluated(problem, background(settings.least_isolation).score(problem, code, settings))
+        sandbox = background(settings.least_isolation, kwargs.get("slots"))
+        result = evaluated(problem, sandbox.score(problem, code, settings))
     except InputError:
         raise
     except IoiEvalError as error:
@@ -128,6 +130,8 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     timeout = TIMEOUT_S if timeout is None else timeout
     comparator, compat, python = kwargs.get("comparator"), kwargs.get("compat"), kwargs.get("python", "python3")
     memory_mb, isolation = kwargs.get("memory_mb", 1024), kwargs.get("isolation", Isolation.REDUCED)
+    slots = kwargs.get("slots")
+    may_be_slots = slots is None or (is_whole(slots) and 1 <= slots <= MAX_WORKERS)
     rules, levels = (PAGE, CODE, OURS), tuple(Isolation)  # tuples: a list has no hash, which a set needs
     checks = (
         ("execution_timeout", timeout, is_finite(timeout) and timeout > 0, "a number of seconds above 0"),
@@ -136,6 +140,7 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
         ("compat", compat, compat is None or compat in rules, f"one of {', '.join(rules)}"),
         ("memory_mb", memory_mb, is_whole(memory_mb), "a whole number"),
         ("isolation", isolation, isolation in levels, f"one of {', '.join(levels)}"),
+        ("slots", slots, may_be_slots, f"a whole number from 1 to {MAX_WORKERS:,}"),
     )
     for name, value, is_allowed, needed in checks:
         if not is_allowed:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from ioi_eval.cli.grouped import option
 from ioi_eval.cli.messages import tell
-from ioi_eval.config import MAX_REPEATS, Environment, Policy
+from ioi_eval.config import MAX_REPEATS, MAX_WORKERS, Environment, Policy
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation, Keep
 
@@ -15,7 +15,7 @@ SOURCE = (
     "a .jsonl, .jsonl.gz or .parquet file, a directory of these, one made by `save_to_disk`, or a Hugging Face Hub id"
 )
 
-_MAX_WORKERS, MAX_GB = 100_000, 1e6  # no machine has as much: more is a typing error
+MAX_GB = 1e6  # no machine has as much: more is a typing error
 
 Problems = Annotated[str, option("--problems P", f"The problems: {SOURCE} (open-r1/ioi).")]
 Tests = Annotated[str, option("--tests T", f"Their tests: {SOURCE} (open-r1/ioi-test-cases).")]
@@ -26,7 +26,7 @@ Workers = Annotated[
         "How many jobs run at once (not the number of Piston workers); by default one per processor (or as a"
         " container's CPU quota allows), on a cluster as many as its workers accept.",
         min=1,
-        max=_MAX_WORKERS,
+        max=MAX_WORKERS,
     ),
 ]
 WorkersHere = Annotated[
@@ -35,7 +35,7 @@ WorkersHere = Annotated[
         "--workers N",
         "How many jobs run at once; by default one per processor (or as a container's CPU quota allows).",
         min=1,
-        max=_MAX_WORKERS,
+        max=MAX_WORKERS,
     ),
 ]
 """Of commands that never use a cluster."""

@@ -218,6 +218,9 @@ def test_unequal_rows_have_no_valid_score() -> None:
         ({"comparator": False}, "comparator is False; it must be a text"),
         ({"isolation": ["full"]}, r"isolation is \['full'\]; it must be one of full, reduced, none"),
         ({"python": None}, "python is None; it must be a text"),
+        ({"slots": 0}, "slots is 0; it must be a whole number from 1 to 100,000"),
+        ({"slots": 10**9}, "slots is 1000000000; it must be a whole number"),
+        ({"slots": True}, "slots is True; it must be a whole number"),
         ({"python": ""}, "python is empty; it must be an interpreter's name or path"),
     ],
 )
@@ -305,6 +308,19 @@ def _without_waiting(inherited: Background) -> bool:
     signal.alarm(60)
     inherited.close()
     return background(Isolation.REDUCED) is not inherited and evaluate(DOUBLE).score == 1.0
+
+
+def test_the_first_call_says_how_many_jobs_run_at_once() -> None:
+    """Calls share one sandbox, so a later call cannot have another number."""
+
+    def calls() -> int:
+        assert evaluate(DOUBLE, slots=3).score == 1.0
+        assert evaluate(DOUBLE, slots=3).score == evaluate(DOUBLE).score == 1.0
+        with pytest.raises(InputError, match="slots is 2, and an earlier call opened the sandbox with 3; give that"):
+            evaluate(DOUBLE, slots=2)
+        return background(Isolation.REDUCED).slots
+
+    assert in_a_fork(calls) == 3
 
 
 def test_objects_are_messages_too() -> None:
