@@ -45,7 +45,7 @@ _LEAST_CPU_S = 62
 
 _LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 3 * 128 + 16, 128
 """A shared job has up to 128 tests, each with an input, an answer and a program of its own, and a few other files.
-Source: `engine/sharing.py`, MAX_TESTS; graders/runner/numbers.h, kLeastFds."""
+Source: `engine/run_jobs.py`, MAX_TESTS; graders/runner/numbers.h, kLeastFds."""
 
 _PROCESSES_A_JOB, _OWN_PROCESSES = Policy().threads + 8, 16
 """A program's threads, its box, its judges."""
