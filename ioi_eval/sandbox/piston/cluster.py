@@ -314,8 +314,7 @@ class PistonCluster:
         worker = used.worker if used is not None else None
         if not is_first and (await self._spool.body(job, group.installed)).size <= (group.target.max_body_bytes or 0):
             worker = None
-        is_final = False
-        while not is_final:
+        while True:
             variant = self._stored.variant(job, worker, group.target)
             sent, package = (job, "") if variant is None else (variant.job, variant.package)
             body = await self._spool.body(sent, group.installed, package=package)
@@ -323,8 +322,8 @@ class PistonCluster:
             # whether it would refuse the job with any package: it cannot isolate, access is denied, or it is too large
             is_refused = isinstance(result, UnservedError) and not isinstance(result, UnknownRuntimeError)
             is_final = isinstance(result, OversizedError) or (is_refused and not self._groups.has_changed(endpoint))
-            is_final |= variant is None or not self._stored.note_missing(endpoint, variant, job, result)
-        return answer.checked(endpoint, result, job)
+            if is_final or variant is None or not self._stored.note_missing(endpoint, variant, job, result):
+                return answer.checked(endpoint, result, job)
 
     async def _send(self, endpoint: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
         from ioi_eval.sandbox.piston.http_client import Sending, job_url
