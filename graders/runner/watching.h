@@ -303,6 +303,7 @@ class RunningTest : protected TestState {
       int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // one page of page tables maps 512 pages
       ProcFiles::Memory memory = c.files.memory(c.process.pid, c.last);
       bool over = c.started && memory.with_swapped_bytes > plan_.memory_bytes;
+      if (over) c.peak_bytes = std::max(c.peak_bytes, memory.with_swapped_bytes);  // what is reported explains the verdict
       if (over || memory.tables_bytes > most) stop_by_rule(c, Limit::Memory);
     }
     if (c.last.threads > plan_.threads) stop_by_rule(c, Limit::Threads);
