@@ -63,7 +63,7 @@ constexpr int kStepDescriptors = 256;             // of a process; each pipe tak
 constexpr int64_t kRoundingBytes = 8 << 20;       // a file system rounds the size of each file up to whole pages
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 
-// Bounds of files that a client, who may be hostile, has packed. `ioi-eval serve` has the same for whole requests (request_body.py).
+// Bounds of files that a client, who may be hostile, has packed. `ioi-eval serve` has the same for whole requests (json_bodies.py).
 constexpr size_t kMostPackedBytes = 512 << 20, kMostUnpackedBytes = 64 << 20, kMostRatio = 32;
 
 constexpr int kNotStoredCode = 66;  // the exit code if a problem's package lacks files of the job; `graders/stored/run` has it too

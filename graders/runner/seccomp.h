@@ -484,11 +484,15 @@ inline std::vector<sock_filter> step_filter(bool trusted) {
   std::vector<CallRule> rules(std::begin(kStepRules), std::end(kStepRules));
   if (!trusted) rules.insert(rules.end(), std::begin(kMoreStepRules), std::end(kMoreStepRules));
   for (CallRule rule : kCallRules) {
-    if (std::exchange(rule.let, Let::Never) == Let::Deadly) rules.push_back(rule);
+    if (rule.let != Let::Deadly) continue;
+    rule.let = Let::Never;
+    rules.push_back(rule);
   }
   Filter newer = trusted ? call_filter.anything() : call_filter.unknown(false);
   return FilterWriter(call_filter, rules, {}, kLastStepCall, call_filter.anything(), newer).filter.code;
 }
+
+// ---------------------------------------------------------------------------------------- the listener
 
 // A message of the listener. The kernel may know of more fields than our headers.
 template <typename Fields>

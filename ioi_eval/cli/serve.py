@@ -106,7 +106,7 @@ def _leave_keyring() -> None:
     ctypes.CDLL(None).syscall(_KEYCTL, _JOIN_SESSION_KEYRING, None)
 
 
-async def _serve(call: Annotated[ServeCall, OptionGroup()]) -> int:
+async def _serve(call: ServeCall) -> int:
     """Serve until the first signal, which ends the command also while the runner is still compiled."""
     import asyncio
 
@@ -124,7 +124,7 @@ async def _serve(call: Annotated[ServeCall, OptionGroup()]) -> int:
     return 0
 
 
-async def _serve_without_end(call: Annotated[ServeCall, OptionGroup()]) -> None:
+async def _serve_without_end(call: ServeCall) -> None:
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore

@@ -141,15 +141,23 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
                     f"--out {out} has a journal already; choose another --out (it may be merged too: name it first)"
                 )
             stack.callback(shutil.rmtree, unfinished, ignore_errors=True)
-            with Journal(unfinished, options={"merged": [str(path) for path in directories]}, resume=False) as journal:
-                for directory in directories:
-                    merged.add_journal(directory, journal)
+            options = {"merged": [str(path) for path in directories]}
+            _write_all(merged, Journal(unfinished, options=options, resume=False), directories, out / "journal")
             os.replace(unfinished / "journal", out / "journal")
-        except (OSError, SetupError) as error:  # of the journal beside it, which is deleted: nothing is kept
-            cause = error.__cause__ if isinstance(error, SetupError) else error
-            reason = cause.strerror if isinstance(cause, OSError) else error
-            raise SetupError(f"{out / 'journal'} cannot be written: {reason}; choose another --out") from error
+        except OSError as error:
+            raise SetupError(f"{out / 'journal'} cannot be written: {error.strerror}; choose another --out") from error
     return merged
+
+
+def _write_all(merged: Merged, unfinished: Journal, directories: Sequence[Path], path: Path) -> None:
+    """Write all records into an unfinished journal. If that fails, it is deleted, and the error names `path`."""
+    try:
+        with unfinished:
+            for directory in directories:
+                merged.add_journal(directory, unfinished)
+    except SetupError as error:
+        reason = error.__cause__.strerror if isinstance(error.__cause__, OSError) else error
+        raise SetupError(f"{path} cannot be written: {reason}; choose another --out") from error
 
 
 @contextmanager

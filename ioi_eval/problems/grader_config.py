@@ -44,9 +44,9 @@ class GraderConfig:
     submission_format: tuple[str, ...] | None = None  # BatchAndOutput: the file names that may be submitted
     source_name: str = ""  # of a submission of one program, without its ending
     checker_decides: bool | None = None  # rather than white-diff (`output_eval`: comparator)
-    processes: int | None = None
-    process_io: ProcessIO | None = None
-    manager_args: tuple[str, ...] = ()  # further ones (a key of the reference)
+    processes: int | None = None  # Communication: how many processes of the submission run
+    process_io: ProcessIO | None = None  # Communication: how they get their FIFOs
+    manager_args: tuple[str, ...] = ()  # Communication: further arguments of the manager (a key of the reference)
 
 
 def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -38,13 +39,14 @@ Values = dict[str, Any]
 
 @dataclass(slots=True)
 class _Log:
-    """A log that is being written: how many submissions to each problem it has (`epochs`), and their summaries, a line
-    each, which wait on disk: a member of a zip is written as a whole."""
+    """A log that is being written: how many submissions to each problem it has (`epochs`), and their summaries, which
+    wait on disk: a member of a zip is written as a whole."""
 
     file: ZipFile
     model: str
-    summaries: IO[bytes]
+    lines: IO[bytes]  # the summaries of all logs
     epochs: Counter[str] = field(default_factory=Counter)
+    begins: array[int] = field(default_factory=lambda: array("q"))  # of the lines of this log
 
     def add(self, row: ResultRow, problem: str, submission: str) -> None:
         """Write a submission. Different problems have different ids: only the slash after the year becomes a dash."""
@@ -55,7 +57,8 @@ class _Log:
         self.put(f"samples/{name}_epoch_{self.epochs[name]}.json", {**head, **sample})
         short = {key: sample[key] for key in ("input", "target", "metadata", "uuid")}
         scores = {key: {**score, "answer": _cut(score["answer"])} for key, score in sample["scores"].items()}
-        self.summaries.write(_json({**head, **short, "scores": scores, "completed": True, "message_count": 2}) + b"\n")
+        self.begins.append(self.lines.tell())
+        self.lines.write(_json({**head, **short, "scores": scores, "completed": True, "message_count": 2}) + b"\n")
 
     def put(self, name: str, values: object) -> None:
         """Write a member of the zip."""
@@ -63,10 +66,10 @@ class _Log:
 
     def put_summaries(self) -> None:
         """Write the member with all summaries."""
-        self.summaries.seek(0)
         with self.file.open("summaries.json", "w", force_zip64=True) as member:
-            for number, line in enumerate(self.summaries):
-                member.write((b", " if number else b"[") + line.removesuffix(b"\n"))
+            for number, begin in enumerate(self.begins):
+                self.lines.seek(begin)
+                member.write((b", " if number else b"[") + self.lines.readline().removesuffix(b"\n"))
             member.write(b"]")
 
 
@@ -82,12 +85,12 @@ def _files(material: Material) -> Sequence[str]:
 def _write(material: Material, open_file: Open) -> None:
     with ExitStack() as stack:
         logs: dict[str, _Log] = {}
+        lines = stack.enter_context(TemporaryFile())
         for group in material.groups.values():
             file = stack.enter_context(open_file(_file_of(group)))
             packed = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
             packed.comment = MARK
-            summaries = stack.enter_context(TemporaryFile())
-            logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN, summaries)
+            logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN, lines)
         for row in material.rows():
             logs[material.group_of(row).name].add(row, *material.results.name_of(row))
         for group in material.groups.values():

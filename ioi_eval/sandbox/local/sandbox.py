@@ -187,7 +187,16 @@ class LocalSandbox:
     async def run_commands(
         self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
     ) -> Execution:
-        """Run commands of a client in a fresh box; see `ScriptBoxes.run`. They need full isolation."""
+        """Run commands of a client in a fresh box; see `ScriptBoxes.run`.
+
+        Args:
+            stages: `run`, or `compile` and `run`.
+            alone: whether nothing else may run in this sandbox meanwhile.
+
+        Raises:
+            RejectedError: the sandbox has less isolation than scripts need.
+            SandboxError: the box could not be made, or gave no answer.
+        """
         (target,) = self.targets()
         if target.isolation is not Isolation.FULL:
             raise RejectedError(
