@@ -101,7 +101,12 @@ class RunnerJudge:
         self._no_first_jobs: set[tuple[str, ProblemKey]] = set()  # targets and problems whose first jobs were refused
 
     async def judge(self, run: SubmissionRun) -> CompileOutcome:
-        """Compile the program, if there is one, and run tests until no other test can change the result."""
+        """Compile the program, if there is one, and run tests until no other test can change the result.
+
+        Raises:
+            SandboxError: it is not known whether it compiles. (`Scorer` makes this a JE; the failure of a test is the
+                outcome of that test.)
+        """
         run.record_missing()
         built = await self._build_in_first_job(run) if self._builds_in_first_job(run) else None
         if isinstance(built, CompileOutcome):
