@@ -6,12 +6,13 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.errors import RejectedError
+from ioi_eval.errors import LostDataError, RejectedError
 from ioi_eval.model import Content, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -147,6 +148,19 @@ def test_two_files_with_one_name(entering: Entering, trusted: bool) -> None:
         job = scripts("cat a", {"a": b"first"}, trusted=trusted)
         with pytest.raises(RejectedError):
             await sandbox.execute(replace(job, files=(*job.files, JobFile(name="a", content=b"second"))), target)
+
+    with_sandbox(entering, use)
+
+
+def test_a_file_of_the_cache_that_is_gone(entering: Entering, tmp_path: Path) -> None:
+    """A job that refers to a deleted file of the cache is a LostDataError: the caller makes the file again."""
+    gone = BlobStore(tmp_path).put(b"x" * 70_000)
+    gone.path.unlink()
+
+    async def use(sandbox: Sandbox, target: Target) -> None:
+        skip_without_scripts(target)
+        with pytest.raises(LostDataError, match="is gone"):
+            await sandbox.execute(scripts("cat data", {"data": gone}), target)
 
     with_sandbox(entering, use)
 
