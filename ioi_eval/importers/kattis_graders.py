@@ -15,14 +15,13 @@ import math
 import random
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ioi_eval.boxfiles import runner_rules
 from ioi_eval.config import Environment
 from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
 from ioi_eval.importers.kattis_data import VERDICT_FLAGS, TestGroup
-from ioi_eval.importers.kattis_groups import GradedGroup
 from ioi_eval.importers.kattis_programs import refuse_python_2
 from ioi_eval.importers.package import Package
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits, StepRounding
@@ -66,6 +65,18 @@ for line in open("cases"):
 Flags = tuple[str, ...]
 Results = tuple[tuple[str, float], ...]
 """Verdict and score of each test of a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedGroup:
+    """How the package's own grader scores a group: the lowest score of its tests / `full_score` * `points`.
+
+    `rounding` says how the result is rounded to whole points; `None` if it is not.
+    """
+
+    points: int
+    rounding: StepRounding | None
+    full_score: int
 
 
 def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, GradedGroup]:

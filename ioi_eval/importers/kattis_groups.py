@@ -1,7 +1,8 @@
 """Test groups of the Kattis problem package format, as subtasks.
 
-Here the score of a subtask is its points times the lowest score of its tests. The rules of Kattis's default grader
-(`grader_flags`) are expressed in this way if that is exactly possible; otherwise they are refused by name:
+Here the score of a subtask is its points times the lowest score of its tests. Before version 2025-09, the rules of
+Kattis's default grader (`grader_flags`) are expressed in this way if that is exactly possible; otherwise they are
+refused by name:
 
 - a pass-fail problem is one subtask of all its tests, samples first. If samples are ignored they are left out, and
   secret data is judged whatever their results are;
@@ -12,33 +13,45 @@ Here the score of a subtask is its points times the lowest score of its tests. T
 - groups of groups take the sum, the mean or the minimum. If one breaks at the first rejected group, each later group
   also has the tests of the groups before it.
 
-Source: Kattis problem package format (legacy), "Test Data Groups", "Graders"; problemtools' default grader.
+Since then `test_group.yaml` states the points of a group; a directory of `data/secret` without it is no group, and its
+tests are those of `secret`. A group with `pass-fail` or `min` aggregation is a subtask worth its `max_score`; a group
+with `sum` becomes one subtask for each test. Before a subtask's own tests come the tests of all groups that it needs by
+`require_pass`, directly or indirectly, because a group that is not run is not passed. If the validator gives no scores,
+all tests are 0 or 1, so the minimum is 1 only if all tests were accepted. Samples are subtasks worth 0 points.
+
+Source: Kattis problem package format (legacy), "Test Data Groups", "Graders"; problemtools' default grader; 2025-09,
+"Test data groups" (as of December 2025; before, each directory was a group), "Result aggregation", "Group
+dependencies".
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from ioi_eval.errors import UnsupportedError
-from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.kattis_data import AGGREGATIONS, ARGUMENTS, DATA, VERDICT_FLAGS, TestGroup
+from ioi_eval.importers.kattis_graders import GradedGroup
 from ioi_eval.importers.kattis_programs import validator_flags
-from ioi_eval.importers.kattis_settings import KattisKind
-from ioi_eval.importers.package import ONLY_SUBTASK, number_of
+from ioi_eval.importers.kattis_scoring import KattisData
+from ioi_eval.importers.package import ONLY_SUBTASK, Package, number_of
 from ioi_eval.model import StepRounding, Subtask
+from ioi_eval.problems.row import is_whole
+from ioi_eval.problems.token_rules import check_token_flags
+
+_SECRET_SCORE = 100
+_SCORE_AGGREGATIONS = ("pass-fail", "sum", "min")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradedGroup:
-    """How the package's own grader scores a group: the lowest score of its tests / `full_score` * `points`.
-
-    `rounding` says how the result is rounded to whole points; `None` if it is not.
-    """
-
-    points: int
-    rounding: StepRounding | None
-    full_score: int
+def subtasks_of(data: KattisData) -> list[Subtask]:
+    """The subtasks of a problem."""
+    if not data.kind.scoring:
+        return pass_fail_subtasks(data.root)
+    if not data.by_points:
+        return _subtasks_by_max_score(data.root, has_validator=bool(data.kind.validation))
+    return scoring_subtasks(data.root, gives_scores=data.kind.custom_score, graded=data.graded)
 
 
 def pass_fail_subtasks(root: TestGroup) -> list[Subtask]:
@@ -60,18 +73,6 @@ def pass_fail_subtasks(root: TestGroup) -> list[Subtask]:
 def _sample_subtasks(root: TestGroup) -> list[Subtask]:
     samples = [group.all_tests for group in root.groups if group.name == "sample"]
     return [Subtask(name="sample", points=0, tests=tests) for tests in samples if tests]
-
-
-def has_old_scores(root: TestGroup) -> bool:
-    """Whether the groups of a newer package state points in the form used before 2025, as with drafts of the format.
-
-    Source: `examples/oddecho` of problemtools, whose version is 2023-07-draft.
-    """
-    configs = [group.config for group in root.walk()]
-    if any("max_score" in config for config in configs):
-        return False
-    old = {"accept_score", "range"}
-    return any(old & set(config) or config["grader_flags"] or config["grading"] != "default" for config in configs)
 
 
 def scoring_subtasks(
@@ -219,14 +220,33 @@ def _aggregation(group: TestGroup) -> str:
     return (group.aggregations or ("sum",))[-1]
 
 
-def test_columns(root: TestGroup, kind: KattisKind, graded: Mapping[str, GradedGroup]) -> dict[str, dict[str, object]]:
-    """The columns of test rows: further flags of the output validator, and how its scores are read.
+def test_columns(package: Package, data: KattisData) -> dict[str, dict[str, object]]:
+    """The columns of test rows. Since version 2025 a test's own file replaces the validator's flags of its group.
+
+    Source: Kattis problem package format (2025-09), "Test case configuration".
+    """
+    kind, columns = data.kind, _group_columns(data)
+    for test in columns if not kind.legacy else ():
+        name = f"data/{test}.yaml"
+        own = package.yaml(name) if package.has(name) else {}
+        if ARGUMENTS in own:
+            columns[test] = {**columns[test], "checker_args": validator_flags(name, own)}
+    if not kind.validation:
+        for test, values in columns.items():
+            if isinstance(flags := values.get("checker_args"), list):
+                check_token_flags(flags, f"data/{test}: ")
+    return columns
+
+
+def _group_columns(data: KattisData) -> dict[str, dict[str, object]]:
+    """The columns by a test's group: further flags of the output validator, and how its scores are read.
 
     If the package's own grader multiplies the validator's score, full marks are what the grader takes for that, and the
     score is rounded if the grader rounds the points. Otherwise the score is in points, at most the group's points.
     On samples that are worth nothing, and in a pass-fail problem, it does not count: there only acceptance does.
     """
     columns: dict[str, dict[str, object]] = {}
+    kind, root, graded = data.kind, data.root, data.graded
     gives_scores = kind.scoring and kind.custom_score
     only_accepts = not kind.scoring and bool(kind.validation)
     for group in root.walk():
@@ -250,22 +270,6 @@ def test_columns(root: TestGroup, kind: KattisKind, graded: Mapping[str, GradedG
     return columns
 
 
-def with_most_points(group: TestGroup) -> TestGroup:
-    """The groups of a validator that gives scores; where only the `range` states the most points, with `accept_score`.
-
-    The range is that of a test if the group has one test, or takes the minimum of its tests.
-    """
-    if group.groups:
-        return replace(group, groups=tuple(map(with_most_points, group.groups)))
-    is_of_tests = group.config["grading"] == "default" and (
-        len(group.tests) == 1 or group.aggregations[-1:] == ("min",)
-    )
-    if not group.configured or "accept_score" in group.config or not is_of_tests:
-        return group
-    most = group.range[1] if group.range else math.inf
-    return group if math.isinf(most) else group.with_settings(accept_score=most)
-
-
 def _full_score(group: TestGroup) -> int:
     """The most points of a test of the group: its `accept_score`, if the group's `range` ends with the sum of these."""
     points = _points(group)
@@ -279,3 +283,85 @@ def _full_score(group: TestGroup) -> int:
             " most points of a test as accept_score"
         )
     return int(points)
+
+
+def _subtasks_by_max_score(root: TestGroup, *, has_validator: bool) -> list[Subtask]:
+    """The groups of a scoring problem."""
+    secret = root.secret[0]
+    subtasks = _sample_subtasks(root)
+    groups = [group for group in secret.groups if group.configured]
+    if groups and (len(groups) < len(secret.groups) or secret.tests):
+        raise InputError(f"{secret.path} holds test groups and other tests; only one of them may be there")
+    aggregation = _score_aggregation(secret, "sum")
+    required = _required_tests(root, groups)
+    if not groups:
+        points = _max_score(secret, _SECRET_SCORE)
+        return subtasks + _of_tests(secret, aggregation, points, required[secret.path], has_validator=has_validator)
+    if aggregation == "pass-fail":
+        tests = [*required[secret.path], *(test for group in groups for test in required[group.path])]
+        return [*subtasks, _subtask("secret", _max_score(secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
+    if aggregation == "min":
+        raise UnsupportedError(f"{secret.path} takes the min of its groups; only their sum is supported")
+    stated, most = sum(_max_score(group) for group in groups), secret.config.get("max_score", _SECRET_SCORE)
+    if isinstance(most, int) and stated > most:
+        raise InputError(f"the groups of {secret.path} are worth {stated} points, more than its max_score {most}")
+    for group in groups:
+        before = (*required[secret.path], *required[group.path])
+        aggregation = _score_aggregation(group, "pass-fail")
+        subtasks += _of_tests(group, aggregation, _max_score(group), before, has_validator=has_validator)
+    return subtasks
+
+
+def _of_tests(
+    group: TestGroup, aggregation: str, points: float, required: Sequence[str], *, has_validator: bool
+) -> list[Subtask]:
+    tests = group.all_tests
+    if not tests:
+        raise InputError(f"the test group {group.path} has no tests; get the complete package")
+    if has_validator and aggregation != "pass-fail":
+        raise UnsupportedError(
+            f"{group.path} takes the {aggregation} of scores that the package's output validator gives; in this version"
+            " of the format a validator is supported only in groups with pass-fail aggregation"
+        )
+    if aggregation != "sum":
+        return [_subtask(group.name, points, (*required, *tests))]
+    return [_subtask(test, points / len(tests), (*required, test)) for test in tests]
+
+
+def _subtask(name: str, points: float, tests: Sequence[str]) -> Subtask:
+    return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(tests)))
+
+
+def _required_tests(root: TestGroup, groups: Sequence[TestGroup]) -> dict[str, tuple[str, ...]]:
+    """For each group's path the tests that must be accepted before it counts, also those that they depend on."""
+    required: dict[str, tuple[str, ...]] = {}
+    known: dict[str, TestGroup] = {}
+    for group in (*root.groups, *groups):  # a group can only require earlier ones, and `secret` only the samples
+        stated = group.config.get("require_pass") or []
+        tests: list[str] = []
+        for name in stated if isinstance(stated, list) else [stated]:
+            if not isinstance(name, str) or name not in known:
+                raise InputError(f"{group.path} requires {name!r}, which is not a test group before it")
+            tests += (*required[known[name].path], *known[name].all_tests)
+        required[group.path] = tuple(dict.fromkeys(tests))
+        if group.path != f"{DATA}/secret":
+            known |= {group.path.removeprefix(f"{DATA}/"): group, group.name: group}
+    return required
+
+
+def _score_aggregation(group: TestGroup, default: str) -> str:
+    stated = group.config.get("score_aggregation", default)
+    if stated not in _SCORE_AGGREGATIONS:
+        known = ", ".join(_SCORE_AGGREGATIONS)
+        raise InputError(f"score_aggregation of {group.path} is {stated!r}; it must be one of {known}")
+    return str(stated)
+
+
+def _max_score(group: TestGroup, default: Any = "unbounded") -> int:
+    stated = group.config.get("max_score", default)
+    if stated == "unbounded":
+        raise UnsupportedError(f"{group.path} has no max_score; unbounded scores are not supported")
+    if not is_whole(stated) or stated < 0:
+        raise InputError(f"max_score of {group.path} is {stated!r}; it must be a whole number of points")
+    number_of(f"max_score of {group.path}", stated)
+    return stated

@@ -1,113 +1,251 @@
-"""Scoring problems of the Kattis format since version 2025-09, as subtasks.
+"""How submissions are scored on the test data of a Kattis package: as on Kattis, in problemtools or in DOMjudge.
 
-`test_group.yaml` states the points of a group; a directory of `data/secret` without it is no group, and its tests are
-those of `secret`. A group with `pass-fail` or `min` aggregation is a subtask worth its `max_score`; a group with `sum`
-becomes one subtask for each test. Before a subtask's own tests come the tests of all groups that it needs by
-`require_pass`, directly or indirectly, because a group that is not run is not passed. If the validator gives no scores,
-all tests are 0 or 1, so the minimum is 1 only if all tests were accepted. Samples are subtasks worth 0 points.
+DOMjudge gives a group of tests its points once, or the points that the validator gives.
 
-Source: Kattis problem package format 2025-09, "Test data groups" (as of December 2025; before, each directory was a
-group), "Result aggregation", "Group dependencies".
+Source: Kattis problem package format (legacy), "Graders"; problemtools, `support/default_grader`; DOMjudge,
+`SubmissionService::maybeSetScoringResult`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_data import DATA, TestGroup
-from ioi_eval.importers.package import number_of
+from ioi_eval.importers.kattis_data import DATA, SETTINGS, TestGroup, judged_names, read_groups
+from ioi_eval.importers.kattis_graders import GradedGroup, try_grader, without_own_sums
+from ioi_eval.importers.kattis_programs import VALIDATOR_DIRECTORIES, flag_words, with_old_flags
+from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, KattisSettings
+from ioi_eval.importers.package import Package, first_names
+from ioi_eval.importers.task import language
 from ioi_eval.model import Subtask
-from ioi_eval.problems.row import is_whole
 
-_SECRET_SCORE = 100
-_AGGREGATIONS = ("pass-fail", "sum", "min")
+_ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
+_GENERATED_TESTS = "generators/generators.yaml"
+STATED_TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d{1,18})(\.\d+)?\b")
+"""Points that a submission states in DOMjudge's form."""
 
-
-def subtasks_by_group(root: TestGroup, *, has_validator: bool) -> list[Subtask]:
-    """The groups of a scoring problem."""
-    parts = {group.name: group for group in root.groups}
-    sample, secret = parts.get("sample"), parts["secret"]
-    subtasks = [] if sample is None or not sample.all_tests else [_subtask("sample", 0, sample.all_tests)]
-    groups = [group for group in secret.groups if group.configured]
-    if groups and (len(groups) < len(secret.groups) or secret.tests):
-        raise InputError(f"{secret.path} holds test groups and other tests; only one of them may be there")
-    aggregation = _aggregation(secret, "sum")
-    required = _required(root, groups)
-    if not groups:
-        points = _points(secret, _SECRET_SCORE)
-        return subtasks + _of_tests(secret, aggregation, points, required[secret.path], has_validator=has_validator)
-    if aggregation == "pass-fail":
-        tests = [*required[secret.path], *(test for group in groups for test in required[group.path])]
-        return [*subtasks, _subtask("secret", _points(secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
-    if aggregation == "min":
-        raise UnsupportedError(f"{secret.path} takes the min of its groups; only their sum is supported")
-    stated, most = sum(_points(group) for group in groups), secret.config.get("max_score", _SECRET_SCORE)
-    if isinstance(most, int) and stated > most:
-        raise InputError(f"the groups of {secret.path} are worth {stated} points, more than its max_score {most}")
-    for group in groups:
-        before = (*required[secret.path], *required[group.path])
-        aggregation = _aggregation(group, "pass-fail")
-        subtasks += _of_tests(group, aggregation, _points(group), before, has_validator=has_validator)
-    return subtasks
+_ROUNDING = 0.01  # of points that are stated with two decimals
 
 
-def _of_tests(
-    group: TestGroup,
-    aggregation: str,
-    points: float,
-    required: Sequence[str],
-    *,
-    has_validator: bool,
-) -> list[Subtask]:
-    tests = group.all_tests
-    if not tests:
-        raise InputError(f"the test group {group.path} has no tests; get the complete package")
-    if has_validator and aggregation != "pass-fail":
-        raise UnsupportedError(
-            f"{group.path} takes the {aggregation} of scores that the package's output validator gives; in this version"
-            " of the format a validator is supported only in groups with pass-fail aggregation"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KattisData:
+    """The test data, as submissions are scored on it."""
+
+    kind: KattisKind  # with `score` too if DOMjudge takes the scores from the validator
+    root: TestGroup
+    by_points: bool  # whether groups state their points as before version 2025
+    for_domjudge: bool  # whether the points are given as by DOMjudge
+    graded: Mapping[str, GradedGroup]  # how the package's own grader scores groups, by their paths
+
+    @property
+    def outer(self) -> tuple[TestGroup, ...]:
+        """The groups `data` and `data/secret`."""
+        return (self.root, *self.root.secret[:1])
+
+    def one_group_suffices(self, subtasks: Sequence[Subtask]) -> bool:
+        """Whether a submission that is accepted, by one of the groups or in any case, may be meant for one group."""
+        in_part = any(_ACCEPTED_IN_PART & set(group.flags) for group in self.outer)
+        may_get_a_part = self.kind.custom_score or sum(subtask.points > 0 for subtask in subtasks) > 1
+        return self.by_points and in_part and may_get_a_part
+
+    @property
+    def accepted_without_points(self) -> bool:
+        """Whether a submission can be accepted without points, or that fails each group of secret tests: always, or if
+        it passes the samples.
+        """
+        root = self.root
+        has_samples = any(group.name == "sample" and group.all_tests for group in root.groups)
+        by_samples = has_samples and "accept_if_any_accepted" in root.flags and "ignore_sample" not in root.flags
+        always = by_samples or any("always_accept" in group.flags for group in self.outer)
+        return self.kind.custom_score or (self.by_points and always)
+
+    @property
+    def worst_counts(self) -> bool:
+        """Whether tests are judged after a rejected one, and the worst verdict counts, as by default."""
+        if not self.kind.legacy or self.kind.scoring:
+            return False
+        groups = self.root.walk()
+        return any(group.config["on_reject"] == "continue" and "first_error" not in group.flags for group in groups)
+
+    def check_points(self, package: Package, subtasks: Sequence[Subtask]) -> None:
+        """Refuse a package without points, and note where Kattis would give a submission fewer points.
+
+        By its rules, one rejected test may reject the whole submission, which then gets no points.
+        Source: Kattis problem package format (legacy), "Graders", "Output".
+        """
+        worth = sum(subtask.points > 0 for subtask in subtasks)
+        if not worth:
+            raise InputError("no group of tests is worth points; state accept_score in its testdata.yaml")
+        in_full = all(
+            group.config["grading"] == "default" and not _ACCEPTED_IN_PART & set(group.flags) for group in self.outer
         )
-    if aggregation != "sum":
-        return [_subtask(group.name, points, (*required, *tests))]
-    return [_subtask(test, points / len(tests), (*required, test)) for test in tests]
+        if self.by_points and not self.for_domjudge and in_full and worth > 1:
+            package.notes.append(
+                "Kattis gives no points to a submission that fails a test, as neither data/ nor data/secret/ has"
+                " accept_if_any_accepted or always_accept; here each group counts, as in problemtools and DOMjudge"
+            )
 
 
-def _subtask(name: str, points: float, tests: Sequence[str]) -> Subtask:
-    return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(tests)))
+def read_data(package: Package, settings: KattisSettings) -> KattisData:
+    """The test data of a package.
+
+    Raises:
+        SetupError: its own grader cannot be tried on this machine.
+    """
+    kind = settings.kind
+    package.refuse_links("graders", "include", *VALIDATOR_DIRECTORIES)
+    root = read_groups(package, settings.for_all_groups())
+    if kind.legacy:
+        root = with_old_flags(package, root, flag_words(ROOT_FILE, settings.meta.get("validator_flags")))
+    else:
+        _check_test_files(package)
+    _check_secret_tests(package, root, kind)
+    by_points = kind.scoring and (kind.legacy or _has_old_scores(root))
+    if by_points and not kind.legacy and kind.validation:  # Source: problemtools, `is_custom_score_allowed`
+        kind = replace(kind, validation=kind.validation | {"score"})
+    for_domjudge = by_points and _is_scored_once(root, _stated_totals(package))
+    if for_domjudge:
+        package.notes.append(
+            "each group gets its points once, as DOMjudge scores, because submissions state @EXPECTED_SCORE@"
+        )
+    if for_domjudge and kind.validation and not kind.custom_score and _states_only_ranges(root):
+        kind, root = replace(kind, validation=kind.validation | {"score"}), _scored_by_validator(root)
+    elif kind.custom_score:
+        root = _with_most_points(without_own_sums(package, root))
+    elif for_domjudge:
+        root = _scored_once(root)
+    if unknown := sorted({str(name) for group in root.walk() for name in group.config if name not in SETTINGS}):
+        package.notes.append(
+            f"settings of test groups that the format does not have are not read: {first_names(unknown)}"
+        )
+    own = [group for group in root.secret if group.tests and group.config["grading"] == "custom"]
+    graded = try_grader(package, own) if kind.custom_score else {}
+    return KattisData(kind=kind, root=root, by_points=by_points, for_domjudge=for_domjudge, graded=graded)
 
 
-def _required(root: TestGroup, groups: Sequence[TestGroup]) -> dict[str, tuple[str, ...]]:
-    """For each group's path the tests that must be accepted before it counts, also those that they depend on."""
-    required: dict[str, tuple[str, ...]] = {}
-    known: dict[str, TestGroup] = {}
-    for group in (*root.groups, *groups):  # a group can only require earlier ones, and `secret` only the samples
-        stated = group.config.get("require_pass") or []
-        tests: list[str] = []
-        for name in stated if isinstance(stated, list) else [stated]:
-            if not isinstance(name, str) or name not in known:
-                raise InputError(f"{group.path} requires {name!r}, which is not a test group before it")
-            tests += (*required[known[name].path], *known[name].all_tests)
-        required[group.path] = tuple(dict.fromkeys(tests))
-        if group.path != f"{DATA}/secret":
-            known |= {group.path.removeprefix(f"{DATA}/"): group, group.name: group}
-    return required
+def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> None:
+    """Check that there are secret tests, which packages without generated tests lack.
+
+    A problem that is not scored gets a note that only the samples are judged.
+
+    Raises:
+        InputError: a group of secret tests that is worth points has none; or there are none at all, and the problem is
+            scored by groups, or the package has the file from which BAPCtools generates tests.
+    """
+    if any(group.tests for group in root.secret):
+        empty = [group for group in root.secret if group.configured and not group.all_tests]
+        points = {group.path: group.config.get("accept_score", group.config.get("max_score", 1)) for group in empty}
+        if lacking := [path for path, worth in points.items() if kind.scoring and worth != 0]:
+            raise InputError(
+                f"{lacking[0]} has a configuration and no tests, so full marks would be fewer; get the complete package"
+            )
+        return
+    missing = "there is no test in data/secret/"
+    if kind.scoring or package.has(_GENERATED_TESTS):
+        raise InputError(f"{missing}: the tests are missing; generate them, or get the complete package")
+    package.notes.append(f"{missing}: only the samples are judged. If the tests are generated, generate them first")
 
 
-def _aggregation(group: TestGroup, default: str) -> str:
-    stated = group.config.get("score_aggregation", default)
-    if stated not in _AGGREGATIONS:
-        known = ", ".join(_AGGREGATIONS)
-        raise InputError(f"score_aggregation of {group.path} is {stated!r}; it must be one of {known}")
-    return str(stated)
+def _check_test_files(package: Package) -> None:
+    """Refuse settings of tests and groups (possible since version 2025) that would change the judging."""
+    for name in judged_names(package, DATA):
+        directory = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
+        if directory is not None:
+            raise UnsupportedError(f"{name} is a file for the submission, which is not supported")
+        if not name.endswith(".yaml"):
+            continue
+        own = package.yaml(name)
+        if own.get("static_validation_score") is not None:
+            raise UnsupportedError(
+                f"{name} states a static validation test case (static_validation_score): a program"
+                " judges the text of submissions, which is not supported"
+            )
+        if own.get("args"):
+            raise UnsupportedError(f"{name} states args, arguments for the submission, which are not supported")
 
 
-def _points(group: TestGroup, default: Any = "unbounded") -> int:
-    stated = group.config.get("max_score", default)
-    if stated == "unbounded":
-        raise UnsupportedError(f"{group.path} has no max_score; unbounded scores are not supported")
-    if not is_whole(stated) or stated < 0:
-        raise InputError(f"max_score of {group.path} is {stated!r}; it must be a whole number of points")
-    number_of(f"max_score of {group.path}", stated)
-    return stated
+def _has_old_scores(root: TestGroup) -> bool:
+    """Whether the groups of a newer package state points in the form used before 2025, as with drafts of the format.
+
+    Source: `examples/oddecho` of problemtools, whose version is 2023-07-draft.
+    """
+    configs = [group.config for group in root.walk()]
+    if any("max_score" in config for config in configs):
+        return False
+    old = {"accept_score", "range"}
+    return any(old & set(config) or config["grader_flags"] or config["grading"] != "default" for config in configs)
+
+
+def _with_most_points(group: TestGroup) -> TestGroup:
+    """The groups of a validator that gives scores; where only the `range` states the most points, with `accept_score`.
+
+    The range is that of a test if the group has one test, or takes the minimum of its tests.
+    """
+    if group.groups:
+        return replace(group, groups=tuple(map(_with_most_points, group.groups)))
+    is_of_tests = group.config["grading"] == "default" and (
+        len(group.tests) == 1 or group.aggregations[-1:] == ("min",)
+    )
+    if not group.configured or "accept_score" in group.config or not is_of_tests:
+        return group
+    most = group.range[1] if group.range else math.inf
+    return group if math.isinf(most) else group.with_settings(accept_score=most)
+
+
+def _scored_once(group: TestGroup) -> TestGroup:
+    """The groups as DOMjudge scores them: a group of tests gets its `accept_score` once, if all tests are accepted.
+
+    A group without `accept_score` gets nothing.
+    """
+    if group.groups:
+        return replace(group, groups=tuple(map(_scored_once, group.groups)))
+    return group.with_settings(accept_score=group.config.get("accept_score", 0)).with_lowest_score()
+
+
+def _is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
+    """Whether a package can be meant for DOMjudge, which gives each group of tests its `accept_score` once.
+
+    Old packages for Kattis, which adds the scores of tests, state the points of submissions (`totals`) in the same
+    words. Packages for other judges state none.
+    """
+    most = 0.0
+    for group in (group for group in root.secret if group.tests):
+        once = group.config.get("accept_score")
+        try:
+            most += (group.range or (0, 0))[1] if once is None else float(once)
+        except (TypeError, ValueError, OverflowError):
+            return bool(totals)
+    return bool(totals) and (most == 0.0 or max(totals) <= most + _ROUNDING)
+
+
+def _states_only_ranges(root: TestGroup) -> bool:
+    """Whether a group of secret tests states its points by `range` alone, so that the validator gives the scores."""
+    return any(group.tests and "range" in group.config and "accept_score" not in group.config for group in root.secret)
+
+
+def _scored_by_validator(group: TestGroup) -> TestGroup:
+    """The groups as DOMjudge scores them, if the validator gives the scores: the upper end of `range` is full marks.
+
+    Source: DOMjudge's example problem *knapsack*.
+    """
+    if group.groups:
+        return replace(group, groups=tuple(_scored_by_validator(inner) for inner in group.groups))
+    if "accept_score" in group.config or "range" not in group.config:
+        return group.with_settings(accept_score=group.config.get("accept_score", 0))
+    if len(group.tests) > 1 and group.aggregations[-1:] != ("min",):
+        raise UnsupportedError(
+            f"{group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"
+            " is supported"
+        )
+    _, most = group.range or (0.0, 0.0)
+    return group.with_settings(accept_score=most).with_lowest_score()
+
+
+def _stated_totals(package: Package) -> list[float]:
+    """All points that submissions state in DOMjudge's form."""
+    sources = [name for name in package.names("submissions") if language(name) is not None]
+    found = (match for name in sources for match in STATED_TOTAL.finditer(package.text(name)))
+    return [float(f"{match[1]}{match[2] or ''}") for match in found]

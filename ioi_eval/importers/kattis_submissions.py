@@ -19,10 +19,9 @@ from posixpath import basename
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.kattis_expectations import CRASHES, Expectations, Stated
 from ioi_eval.importers.kattis_programs import has_linked_source, included_directory, included_python, is_python_2
-from ioi_eval.importers.kattis_settings import KattisKind
+from ioi_eval.importers.kattis_scoring import STATED_TOTAL, KattisData
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Language, Subtask
@@ -48,7 +47,6 @@ _WORST_FIRST = (*CRASHES, "TLE", "OLE", "WA")
 
 _LEAST_POINTS = 1e-6  # the fewest points above 0, at the precision of the rows
 _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
-_TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d{1,18})(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
@@ -61,33 +59,20 @@ class _UnknownVerdictError(InputError):
 class KattisSubmissions:
     """The submissions of a package in supported languages, with what is stated about them.
 
-    Args:
-        groups: the test groups below `secret/`, in order.
-        kind: how submissions are judged. In a scoring problem the verdict of the whole is not that of each group, and
-            if the validator gives scores, an accepted output may still get less than full marks.
-        one_group_suffices: whether a submission is accepted if one group is.
-        accepted_without_points: whether a submission can be accepted without any points.
-        worst_counts: whether the verdict of a submission is the worst of all tests, not that of the first rejected one.
+    In a scoring problem the verdict of the whole is not that of each group, and if the validator gives scores, an
+    accepted output may still get less than full marks.
     """
 
-    def __init__(
-        self,
-        package: Package,
-        subtasks: Sequence[Subtask],
-        groups: Sequence[TestGroup],
-        kind: KattisKind,
-        *,
-        one_group_suffices: bool,
-        accepted_without_points: bool,
-        worst_counts: bool,
-    ) -> None:
-        self.package, self.subtasks, self.kind, self.worst_counts = package, subtasks, kind, worst_counts
-        self.groups = {group.path.removeprefix("data/"): group for group in groups}
+    def __init__(self, package: Package, data: KattisData, subtasks: Sequence[Subtask]) -> None:
+        self.package, self.subtasks, self.kind, self.worst_counts = package, subtasks, data.kind, data.worst_counts
+        below_secret = data.root.secret[0].groups if data.root.secret else ()
+        self.groups = {group.path.removeprefix("data/"): group for group in below_secret}
         self.has_linked_source = has_linked_source(package)
         self.beside_python = () if self.has_linked_source else included_python(package)
-        self.expectations = None if kind.legacy else Expectations(package, [*self.groups])
+        self.expectations = None if data.kind.legacy else Expectations(package, [*self.groups])
         self.full_marks = sum(subtask.points for subtask in subtasks)
-        self.least_accepted = 0.0 if accepted_without_points else _LEAST_POINTS
+        self.least_accepted = 0.0 if data.accepted_without_points else _LEAST_POINTS
+        one_group_suffices = data.one_group_suffices(subtasks)
         # `accepted` may then have submissions that get points in one group only
         self.accepted_in_part = one_group_suffices and not package.names(f"{_DIRECTORY}/partially_accepted")
 
@@ -222,16 +207,9 @@ def _is_main(path: str) -> bool:
     return PurePosixPath(path).stem in ("main", "__main__")
 
 
-def stated_totals(package: Package) -> list[float]:
-    """All points that submissions state in DOMjudge's form."""
-    sources = [name for name in package.names(_DIRECTORY) if language(name) is not None]
-    found = (match for name in sources for match in _TOTAL.finditer(package.text(name)))
-    return [float(f"{match[1]}{match[2] or ''}") for match in found]
-
-
 def _total(text: str) -> int | None:
     """Points if one whole number is stated; `None` otherwise, because fractions were rounded by hand."""
-    stated = _TOTAL.findall(text)
+    stated = STATED_TOTAL.findall(text)
     return int(stated[0][0]) if len(stated) == 1 and not stated[0][1] else None
 
 
@@ -285,7 +263,7 @@ def _or_milder(verdicts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _stated(path: str, text: str, directory: str) -> tuple[str, ...]:
     """The verdicts of which one is expected; empty if nothing is stated that can be checked."""
-    tags = _RESULTS.findall(_TOTAL.sub("", text))
+    tags = _RESULTS.findall(STATED_TOTAL.sub("", text))
     if len(tags) > 1:
         return ()  # DOMjudge lets a person check these
     words = _WORD.findall(tags[0]) if tags else [directory]
