@@ -15,6 +15,7 @@ Source: CMS, `cmscontrib/loaders/italy_yaml.py`.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -22,13 +23,14 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.cms import CMS_HEADERS
 from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, read_scoring, read_tests
-from ioi_eval.importers.italian_solutions import LINKED, MODELS, read_solutions
 from ioi_eval.importers.judge_programs import judge_files
-from ioi_eval.importers.package import Package, number_in_text, open_package
-from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
-from ioi_eval.model import ProblemKey, TaskType
+from ioi_eval.importers.output_sets import output_sets
+from ioi_eval.importers.package import Package, first_names, number_in_text, open_package
+from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
+from ioi_eval.model import ProblemKey, Subtask, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MEMORY_MIB = 2048  # if no limit is stated; Kattis's default
@@ -42,6 +44,20 @@ _JUDGE_DIRECTORIES = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 
+_LINKED = ("grader", "stub")
+_MODELS = ("solution", "soluzione")
+_NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
+_CHECK = re.compile(r"@check-([\w-]+):([^\n]*)")
+_NO_POINTS = "WA,TLE,RE,MLE,SV,OLE"
+_FAILURES = (
+    "wrong-answer",
+    "time-limit-exceeded",
+    "wall-time-limit-exceeded",
+    "memory-limit-exceeded",
+    "runtime-error",
+)
+_RESULTS = {"accepted": "AC", "partial-score": "PA", **dict.fromkeys((*_FAILURES, "zero"), _NO_POINTS)}
+
 
 def import_package(
     path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None
@@ -52,10 +68,9 @@ def import_package(
         time_limit_s: replaces the task's time limit; in CMS it need not have one.
     """
     _refuse_outer_settings(Path(path))
-    with open_package(path, ROOT_FILE, format="a task in the Italian YAML format", models=MODELS) as package:
+    with open_package(path, ROOT_FILE, format="a task in the Italian YAML format", models="sol/solution") as package:
         _check_format(package)
-        meta = package.yaml(ROOT_FILE)
-        return _task(package, meta if time_limit_s is None else {**meta, "time_limit": time_limit_s}, year, day)
+        return _import(package, year, day, time_limit_s)
 
 
 def _refuse_outer_settings(directory: Path) -> None:
@@ -92,15 +107,19 @@ def _check_format(package: Package) -> None:
         raise UnsupportedError(f"{package.where}: by its files it is a task {other}; that is not supported")
 
 
-def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
+def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
+    meta = package.yaml(ROOT_FILE)
     package.refuse_links(*GENERATION, "sol", *_JUDGE_DIRECTORIES)
     code = str(_first(meta, "name", "nome_breve") or "")
     if not code:
         raise InputError(f"name is missing in {ROOT_FILE}")
     score_type, subtasks, count = read_scoring(package, meta)
-    config = _config(package, meta, code)
-    files = _files(package, str(config["task_type"]))
-    if config.get(parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)) == 1:
+    task_type, parameters = _task_type(package, meta)
+    limits: RowValues = {"time_limit": None, "memory_limit": None}
+    if task_type is not TaskType.OUTPUT_ONLY:
+        limits = _limits(package, meta, time_limit_s)
+    files = _files(package, task_type)
+    if parameters.get(Parameter.NUM_PROCESSES) == 1:
         files = _with_our_order(package, files)
     return build_task(
         package,
@@ -108,17 +127,21 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
         name=str(meta.get("title", meta.get("nome", code))),
         day=day,
         columns={
-            "time_limit": config["time_limit"],
-            "memory_limit": config["memory_limit"],
+            **limits,
             "score_precision": meta.get("score_precision", 0),  # Source: CMS's default of a task
             "score_type": score_type.value,
-            "task_type": config["task_type"],
+            "task_type": task_type.value,
         },
         subtasks=subtasks,
         files=files,
-        config=config,
+        config={
+            "code": code,
+            "task_type": task_type.value,
+            **limits,
+            **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
+        },
         tests=read_tests(package, count),
-        solutions=read_solutions(package, subtasks, output_only=config["task_type"] == TaskType.OUTPUT_ONLY),
+        solutions=_solutions(package, subtasks, output_only=task_type is TaskType.OUTPUT_ONLY),
     )
 
 
@@ -127,33 +150,18 @@ def _first(meta: Mapping[str, Any], *names: str) -> Any:
     return next((meta[name] for name in names if meta.get(name) not in (None, "")), None)
 
 
-def _limits(package: Package, meta: Mapping[str, Any]) -> RowValues:
+def _limits(package: Package, meta: Mapping[str, Any], time_limit_s: float | None) -> RowValues:
     """The limits, which may be stated as text. In CMS both are optional, and a task without them has none."""
     time_s, memory_mib = _first(meta, "time_limit", "timeout"), _first(meta, "memory_limit", "memlimit")
-    if time_s is None:
+    if time_limit_s is None and time_s is None:
         raise InputError(f"time_limit is missing in {ROOT_FILE}; give it in seconds with --time-limit")
     if memory_mib is None:
         memory_mib = _MEMORY_MIB
         package.notes.append(f"{ROOT_FILE} states no memory limit, so CMS sets none; here it is {_MEMORY_MIB} MiB")
-    return {
-        "time_limit": package.check_limit(number_in_text(time_s), "time_limit", ROOT_FILE),
-        "memory_limit": round(package.check_limit(number_in_text(memory_mib), "memory_limit", ROOT_FILE) * MIB),
-    }
-
-
-# --------------------------------------------------------------------------- files
-
-
-def _config(package: Package, meta: Mapping[str, Any], code: str) -> RowValues:
-    """`grader_config.json`: the task type and its parameters, found as by CMS's loader."""
-    task_type, parameters = _task_type(package, meta)
-    limited = task_type is not TaskType.OUTPUT_ONLY
-    return {
-        "code": code,
-        "task_type": task_type.value,
-        **(_limits(package, meta) if limited else {"time_limit": None, "memory_limit": None}),
-        **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
-    }
+    if time_limit_s is None:
+        time_limit_s = package.check_limit(number_in_text(time_s), "time_limit", ROOT_FILE)
+    memory_mib = package.check_limit(number_in_text(memory_mib), "memory_limit", ROOT_FILE)
+    return {"time_limit": time_limit_s, "memory_limit": round(memory_mib * MIB)}
 
 
 def _task_type(package: Package, meta: Mapping[str, Any]) -> tuple[TaskType, dict[Parameter, Any]]:
@@ -221,14 +229,14 @@ def _judge(package: Package, role: str) -> str | None:
     return None
 
 
-def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
+def _files(package: Package, task_type: TaskType) -> list[tuple[str, str]]:
     """The judge's files, with their paths in rows. As in CMS, a manager gives the score itself, without a checker."""
     files = [
         (f"graders/{path.name}", package.text(str(path)))
         for path in _beside_solutions(package)
-        if path.suffix in CMS_HEADERS or (path.stem in LINKED and language(str(path)) in ("cpp", "c", "python"))
+        if path.suffix in CMS_HEADERS or (path.stem in _LINKED and language(str(path)) in ("cpp", "c", "python"))
     ]
-    role = "manager" if task_type == TaskType.COMMUNICATION else "checker"
+    role = "manager" if task_type is TaskType.COMMUNICATION else "checker"
     source = _judge(package, role)
     if source is not None:
         files += judge_files(package, source, f"{role}/{role}{PurePosixPath(source).suffix}")
@@ -282,3 +290,84 @@ def _with_our_order(package: Package, files: Sequence[tuple[str, str]]) -> list[
         for path, text in talking.items()
     }
     return [(path, swapped.get(path, text)) for path, text in files]
+
+
+def _solutions(package: Package, subtasks: Sequence[Subtask], *, output_only: bool) -> list[PackageSolution]:
+    """The sources in `sol/`, with what their comments state, or the outputs there if the task takes outputs only.
+
+        // @check-accepted: small trees
+        // @check-wrong-answer: large*
+
+    Each line names a result and the subtasks that have it: by their names in `gen/GEN` (`#STNAME`) or `gen/gen.toml`,
+    where `*` and `?` stand for other letters. A failure such as `wrong-answer` is stated of at least one test, but the
+    verdict of a subtask here is that of its first test with the lowest score. So only the score is compared: all of it,
+    a part, none. Source: task-maker-rust, `docs/ioi-task-format.typ`, "Solution folder".
+    """
+    programs = [
+        path
+        for path in package.names("sol")
+        if language(path) is not None and PurePosixPath(path).stem not in _NO_SOLUTIONS
+    ]
+    if output_only:
+        package.leave_out("as the task takes outputs only", programs)
+        sets = output_sets(package, "sol")
+        used = {*programs, *(path for output_set in sets for path in output_set.paths)}
+        others = [path for path in package.names("sol") if path not in used and "output" in path]
+        package.leave_out("as outputs are called output_000.txt", others)
+        return [
+            PackageSolution(
+                path=None,
+                label=output_set.name or "outputs",
+                expected=MODEL_SOLUTION if output_set.name in _MODELS else None,
+                outputs=output_set.outputs,
+            )
+            for output_set in sets
+        ]
+    names = _subtask_names(package, subtasks)
+    return [
+        PackageSolution(
+            path=path,
+            label=path.removeprefix("sol/"),
+            expected=MODEL_SOLUTION if path.count("/") == 1 and PurePosixPath(path).stem in _MODELS else None,
+            expected_subtasks=_stated(package, path, names),
+        )
+        for path in programs
+    ]
+
+
+def _subtask_names(package: Package, subtasks: Sequence[Subtask]) -> Mapping[str, str]:
+    """The authors' name of each subtask that has one, by its name in the rows; empty if their numbers differ."""
+    names: list[str] = []
+    if package.has("gen/gen.toml"):
+        stated = package.toml("gen/gen.toml").get("subtask", {})
+        names = list(stated) if isinstance(stated, dict) else []
+    elif package.has("gen/GEN"):
+        for line in package.lines("gen/GEN"):
+            comment = line.partition("#")[2].strip()
+            if comment.startswith("ST:"):
+                names.append("")
+            elif comment.startswith("STNAME:") and names:
+                names[-1] = comment.removeprefix("STNAME:").partition("#")[0].strip()
+    if len(names) != len(subtasks):
+        return {}
+    return {subtask.name: name for subtask, name in zip(subtasks, names, strict=True) if name}
+
+
+def _stated(package: Package, path: str, names: Mapping[str, str]) -> dict[str, str]:
+    stated: dict[str, str] = {}
+    not_compared: list[str] = []
+    for match in _CHECK.finditer(package.text(path)):
+        result, patterns = match[1], match[2].replace("*/", " ").split()
+        for pattern in patterns:
+            glob = pattern.replace("[", "[[]")
+            chosen = [subtask for subtask, name in names.items() if fnmatch.fnmatchcase(name, glob)]
+            if result in _RESULTS and chosen:
+                stated |= dict.fromkeys(chosen, _RESULTS[result])
+            else:
+                not_compared.append(f"{result} of {pattern}")
+    if not_compared:
+        package.notes.append(
+            f"{path}: what it states is not compared, as no such subtask or result is known:"
+            f" {first_names(not_compared)}"
+        )
+    return stated
