@@ -11,6 +11,7 @@ Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,7 +30,7 @@ from ioi_eval.importers.package import (
     open_package,
 )
 from ioi_eval.importers.score_parameters import score_type_without_parameters
-from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language, read_tests
+from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.row import is_number
@@ -40,6 +41,11 @@ _JUDGES = ("checker", "manager")
 CHECKER = "checker/checker.cpp"
 CMS_HEADERS = (".h", ".hpp")
 _CODE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh", *CMS_HEADERS)
+_OUTPUT_ENDINGS = (".out", ".ans")
+_TEST_LIKE = re.compile(
+    r"(?:tests?|testcases|data|inputs?|outputs?|in|out)(?:/.*)?\.(?:zip|tar|t?gz|in|inp|out|a|ans|txt|dat)",
+    re.IGNORECASE,
+)
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -66,7 +72,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)
     score_type = score_type_without_parameters(meta)
     tests = all_tests(package, "get the complete package")
-    subtasks = _subtasks(package, tuple(tests))
+    stated = _stated_subtasks(package)
+    subtasks = _subtasks(package, stated, tuple(tests))
     if not subtasks:
         score_type, subtasks = ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=100, tests=tuple(tests))]
     elif score_type not in (None, ScoreType.GROUP_MIN):
@@ -81,13 +88,15 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         package.notes.append(
             "the checker judges what the manager prints; for CMS that is the score, and it uses no checker here"
         )
+    limits = _limits(package, meta, task_type)
+    config = _with_output_tests(stated, task_type, _config(package, meta, task_type, limits))
     return build_task(
         package,
         ProblemKey(year=year, id=code),
         name=meta.get("name") or code,
         day=day,
         columns={
-            **_limits(package, meta, task_type),
+            **limits,
             "score_precision": meta.get("score_precision", 2),
             **({"score_type": score_type.value} if score_type else {}),
             "task_type": task_type.value,
@@ -95,7 +104,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         starting_code=_attached(package, f"{code}.cpp"),
         subtasks=subtasks,
         files=files,
-        config=_with_output_tests(package, task_type, _config(package, meta, task_type)),
+        config=config,
         tests=tests,
         solutions=_solutions(package, task_type),
     )
@@ -140,7 +149,7 @@ def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
     return {"time_limit": time_s, "memory_limit": int(memory_bytes)}
 
 
-def _with_output_tests(package: Package, task_type: TaskType, config: RowValues) -> RowValues:
+def _with_output_tests(stated: Mapping[str, RowValues], task_type: TaskType, config: RowValues) -> RowValues:
     """The configuration of a task. That of a BatchAndOutput task names the tests for which outputs may be submitted.
 
     They are stated for all tests of a subtask. If no subtask states any, those of `task_type_params` count.
@@ -148,8 +157,7 @@ def _with_output_tests(package: Package, task_type: TaskType, config: RowValues)
     if task_type is not TaskType.BATCH_AND_OUTPUT:
         return config
     by_kind: dict[str, list[str]] = {"output_only": [], "output_optional": []}
-    for file in _subtask_files(package):
-        meta = package.json(file)
+    for meta in stated.values():
         kind = next((kind for kind in by_kind if meta.get(kind)), None)
         if kind and isinstance(meta.get("testcases"), list):
             by_kind[kind] += meta["testcases"]
@@ -161,7 +169,7 @@ def _with_output_tests(package: Package, task_type: TaskType, config: RowValues)
     }
 
 
-def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
+def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType, limits: RowValues) -> RowValues:
     """`grader_config.json` with flat keys, where the reference's scripts look for them."""
     where = f"task_type_params in {ROOT_FILE}"
     params = meta.get("task_type_params") or {}
@@ -178,7 +186,7 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
     if not isinstance(params, dict):
         raise InputError(f"{where} is {params!r}; it must be named parameters or CMS's list of them")
     names = {field: meta[field] for field in ("code", "name") if field in meta}
-    return {"task_type": task_type.value, **names, **_limits(package, meta, task_type), **params}
+    return {"task_type": task_type.value, **names, **limits, **params}
 
 
 def with_checker(package: Package, params: RowValues, task_type: TaskType, where: str) -> RowValues:
@@ -214,43 +222,60 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
 
 
 def all_tests(package: Package, advice: str, *, beside: Collection[str] = ()) -> dict[str, tuple[str, str]]:
-    """The paths of input and output for each test name. As in CMS, a missing output ends the import.
+    """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out` (or `.ans`).
 
-    A note names files in `tests/` that belong to no test.
+    As in CMS, a missing output ends the import. A note names files in `tests/` that belong to no test.
     """
-    tests = read_tests(package, advice)
+    package.refuse_links("tests")
+    inputs = [name for name in package.names("tests") if name.endswith(".in") and name.count("/") == 1]
+    if not inputs:
+        raise InputError(f"{package.where} holds no tests/*.in: the tests are missing{_found(package)}; {advice}")
+    tests: dict[str, tuple[str, str]] = {}
+    for name in inputs:
+        base = name.removesuffix(".in")
+        output = next((base + end for end in _OUTPUT_ENDINGS if package.has(base + end)), base + _OUTPUT_ENDINGS[0])
+        tests[base.removeprefix("tests/")] = (name, output)
+    if missing := [output for _, output in tests.values() if not package.has(output)]:
+        raise InputError(
+            f"{len(missing)} of {len(inputs)} tests have no output ({missing[0]}, …){_found(package)}; {advice}"
+        )
     known = {*beside, *(path for paths in tests.values() for path in paths)}
     package.leave_out("because they belong to no test", [name for name in package.names("tests") if name not in known])
     return tests
 
 
-def _subtask_files(package: Package) -> list[str]:
-    return [name for name in package.names("subtasks") if name.endswith(".json") and name.count("/") == 1]
+def _found(package: Package) -> str:
+    """Some files that look like tests with other names, for a message; "" if there are none."""
+    like = [name for name in package.names() if _TEST_LIKE.fullmatch(name)]
+    found = [name for name in like if name.count("/") > 1 or not name.endswith((".in", ".out"))]
+    return f" (found instead: {first_names(found)})" if found else ""
 
 
-def _subtasks(package: Package, tests: tuple[str, ...]) -> list[Subtask]:
-    """The subtasks; none if the package has none, so that the score is a sum over the tests."""
-    files = _subtask_files(package)
-    others = [name for name in package.names("subtasks") if name.endswith(".json") and name not in files]
+def _stated_subtasks(package: Package) -> dict[str, RowValues]:
+    """What `subtasks/*.json` state, by the subtask's name."""
+    found = [PurePosixPath(name) for name in package.names("subtasks") if name.endswith(".json")]
+    directly = [file for file in found if len(file.parts) == 2]
+    others = [str(file) for file in found if file not in directly]
     package.leave_out("because they are not directly in subtasks/", others)
-    if not files:
+    if not directly:
         package.notes.append(
             "there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points"
         )
-        return []
-    stated = {file: package.json(file) for file in files}
-    points = {file: number_in_text(meta.get("score")) for file, meta in stated.items()}
-    tests_of = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
-    patterns = {file: pattern for file, pattern in tests_of.items() if isinstance(pattern, str)}
-    named_patterns = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
-    tests_of |= zip(patterns, map(list, select_tests(named_patterns, tests)), strict=True)
+    return {file.stem: package.json(str(file)) for file in directly}
+
+
+def _subtasks(package: Package, stated: Mapping[str, RowValues], tests: tuple[str, ...]) -> list[Subtask]:
+    """The subtasks; none if the package has none, so that the score is a sum over the tests."""
+    points = {name: number_in_text(meta.get("score")) for name, meta in stated.items()}
+    listed = {name: meta.get("testcases", meta.get("regex")) for name, meta in stated.items()}
+    patterns = {name: pattern for name, pattern in listed.items() if isinstance(pattern, str)}
+    listed |= {name: list(matched) for name, matched in select_tests(patterns, tests).items()}
     subtasks: list[Subtask] = []
-    for file in stated:
-        name = PurePosixPath(file).stem
-        if points[file] == 0 and tests_of[file] == [] and any(tests_of.values()):
+    for name in stated:
+        if points[name] == 0 and listed[name] == [] and any(listed.values()):
             package.notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
         else:
-            subtasks.append(_subtask(file, name, points[file], tests_of[file], tests))
+            subtasks.append(_subtask(name, points[name], listed[name], tests))
     package.notes += [note for subtask in subtasks for note in _notes_on_differences(subtask, tests)]
     return subtasks
 
@@ -268,7 +293,8 @@ def _notes_on_differences(subtask: Subtask, tests: tuple[str, ...]) -> Iterator[
         )
 
 
-def _subtask(where: str, name: str, points: object, listed: object, tests: tuple[str, ...]) -> Subtask:
+def _subtask(name: str, points: object, listed: object, tests: tuple[str, ...]) -> Subtask:
+    where = f"subtasks/{name}.json"
     if not is_number(points):
         raise InputError(f"{where}: score is {points!r}; it must be a number of points")
     if not isinstance(listed, list) or not all(isinstance(test, str) for test in listed):

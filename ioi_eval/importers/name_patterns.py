@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import orjson
 
@@ -34,27 +34,36 @@ for pattern in patterns:
 """
 
 
-def select_tests(patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> list[tuple[str, ...]]:
+def select_tests(patterns: Mapping[str, str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The tests that the regular expression of each subtask matches at their beginning, as CMS's GroupMin does.
 
     Raises:
         SetupError: the matching process cannot run on this machine.
     """
-    for subtask, pattern in patterns:
-        if (error := _unprintable(pattern)) is not None:
-            raise InputError(f"subtask {subtask}: {_quoted(pattern)} is not a regular expression: {error}")
-    process = _match([pattern for _, pattern in patterns], names) if patterns else None
-    lines = process.stdout.splitlines() if process else []
-    selected: list[tuple[str, ...]] = []
-    for (subtask, pattern), line in zip(patterns, lines, strict=False):
+    selected: dict[str, tuple[str, ...]] = {}
+    if not patterns:
+        return selected
+    for subtask, pattern in patterns.items():
+        try:
+            pattern.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"subtask {subtask}: {_quoted(pattern)} is not a regular expression: {error}") from error
+    # it prints a line for each expression until its time is up: positions in `names`, or an error
+    command = [sys.executable, "-I", "-S", "-c", _MATCH]
+    try:
+        given = orjson.dumps([list(patterns.values()), names])
+        process = subprocess.run(command, input=given, capture_output=True, check=False)
+    except OSError as error:
+        raise SetupError(f"{sys.executable} cannot be started: {error.strerror or error}") from error
+    for (subtask, pattern), line in zip(patterns.items(), process.stdout.splitlines(), strict=False):
         what, indices = f"subtask {subtask}: ", orjson.loads(line)
         if isinstance(indices, str):
             raise InputError(f"{what}{_quoted(pattern)} is not a regular expression: {indices}")
         if not indices:
             raise InputError(f"{what}no test's name matches {_quoted(pattern)}")
-        selected.append(tuple(names[index] for index in indices))
-    if process is not None and len(selected) < len(patterns):
-        subtask, pattern = patterns[len(selected)]
+        selected[subtask] = tuple(names[index] for index in indices)
+    if len(selected) < len(patterns):
+        subtask, pattern = list(patterns.items())[len(selected)]
         if process.returncode < 0:
             raise InputError(
                 f"to match the regular expressions of {len(patterns)} subtasks with the names of {len(names)}"
@@ -64,24 +73,6 @@ def select_tests(patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> l
         message = process.stderr.decode("utf-8", "replace").strip()[-500:]
         raise SetupError(f"subtask {subtask}: {_quoted(pattern)} cannot be tried: {message}")
     return selected
-
-
-def _match(patterns: Sequence[str], names: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    """Run the process. It prints a line for each expression until its time is up: positions in `names`, or an error."""
-    command = [sys.executable, "-I", "-S", "-c", _MATCH]
-    try:
-        return subprocess.run(command, input=orjson.dumps([patterns, names]), capture_output=True, check=False)
-    except OSError as error:
-        raise SetupError(f"{sys.executable} cannot be started: {error.strerror or error}") from error
-
-
-def _unprintable(pattern: str) -> str | None:
-    """The error message for a text with a lone surrogate; `None` if it has none."""
-    try:
-        pattern.encode()
-    except UnicodeEncodeError as error:
-        return str(error)
-    return None
 
 
 def _quoted(pattern: str) -> str:

@@ -25,7 +25,7 @@ from ioi_eval.importers.polygon_groups import (
     read_group_list,
     test_columns,
 )
-from ioi_eval.importers.polygon_tests import MadeTests, MakingPrograms
+from ioi_eval.importers.polygon_tests import MadeTests
 from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, Subtask, TaskType
 from ioi_eval.problems.grader_files import without_comments
@@ -85,8 +85,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     code = problem.get("short-name") or package.name
     names = {name.get("language"): name.get("value", "") for name in problem.iterfind("names/name")}
     std = f"gnu++{_standard(assets)}"
-    made = MadeTests(tests, _programs(package, problem, judging, graders, std))
-    made.check(package)
+    made = _made_tests(package, problem, tests, graders, std)
     columns: RowValues = {
         "time_limit": _limit(testset, "time-limit") / 1000,
         "memory_limit": _limit(testset, "memory-limit"),
@@ -108,7 +107,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         config=_config(code, task_type, judging, is_linked=bool(graders)),
         tests={test.name: (test.input, test.answer) for test in tests},
         solutions=_solutions(package, assets, testset.get("name", _TESTS), subtasks, groups),
-        test_columns=test_columns(groups, judging) if gives_points and by_points else {},
+        test_columns=test_columns(groups, judging) if gives_points else {},
         read_test=made.read,
     )
 
@@ -158,11 +157,15 @@ def _tests(testset: Element) -> list[PolygonTest]:
     ]
 
 
-def _programs(package: Package, problem: Element, judging: Element, graders: Sequence[str], std: str) -> MakingPrograms:
+def _made_tests(
+    package: Package, problem: Element, tests: Sequence[PolygonTest], graders: Sequence[str], std: str
+) -> MadeTests:
+    judging = next(problem.iter("judging"))
     sources = [source.get("path", "") for source in problem.iterfind("files/executables/executable/source")]
     main = problem.find("assets/solutions/solution[@tag='main']/source")
     interactor = problem.find("assets/interactor/source")
-    return MakingPrograms(
+    made = MadeTests(
+        tests=tests,
         generators={basename(path).partition(".")[0]: path for path in sources},
         solution=() if main is None else (main.get("path", ""), *graders),
         interactor=None if interactor is None else interactor.get("path", ""),
@@ -171,6 +174,8 @@ def _programs(package: Package, problem: Element, judging: Element, graders: Seq
         output_file=judging.get("output-file", ""),
         std=std,
     )
+    made.check(package)
+    return made
 
 
 def _limit(testset: Element, name: str) -> int:

@@ -85,23 +85,22 @@ def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Poly
     needed = _dependencies(stated)
     groups = []
     for name, own in of_group.items():
-        element = stated.get(name)
-        policy = _EACH if element is None else element.get("points-policy", _EACH)
+        element = stated.get(name, Element("group"))
+        policy = element.get("points-policy", _EACH)
         if policy not in (_COMPLETE, _EACH):
             raise UnsupportedError(
                 f"the group {name} has the points-policy {policy!r}; {_COMPLETE} and {_EACH} are known"
             )
         total = sum(test.points for test in own)
-        if policy == _COMPLETE and element is not None and element.get("points"):
+        if policy == _COMPLETE and element.get("points"):
             total = number(f"the group {name}", element, "points")
-        required = [test for other in needed.get(name, ()) for test in of_group.get(other, ())]
         groups.append(
             PolygonGroup(
                 name=name,
                 complete=policy == _COMPLETE,
                 points=total,
                 tests=tuple(own),
-                required=tuple(required),
+                required=tuple(test for other in needed.get(name, ()) for test in of_group.get(other, ())),
                 depends_on=needed.get(name, ()),
             )
         )

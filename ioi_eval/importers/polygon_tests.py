@@ -16,7 +16,7 @@ import shlex
 import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename
 
@@ -53,10 +53,11 @@ _LIMITS = StageLimits(wall_ms=600_000, cpu_ms=300_000, output_bytes=1 << 30)
 _SHOWN = 500  # characters of a program's message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MakingPrograms:
-    """The programs that make tests."""
+@dataclass(slots=True, kw_only=True)
+class MadeTests:
+    """Reads the tests of a package, and makes those that it lacks."""
 
+    tests: Sequence[PolygonTest]
     generators: Mapping[str, str]  # paths by the names in commands
     solution: tuple[str, ...]  # the main solution, and the grader that it is compiled with; may be empty
     interactor: str | None
@@ -64,15 +65,7 @@ class MakingPrograms:
     input_file: str  # the files that the solution reads and writes; empty for stdin and stdout
     output_file: str
     std: str
-
-
-class MadeTests:
-    """Reads the tests of a package, and makes those that it lacks."""
-
-    def __init__(self, tests: Sequence[PolygonTest], programs: MakingPrograms) -> None:
-        self._tests = tests
-        self._programs = programs
-        self._directory: tempfile.TemporaryDirectory[str] | None = None
+    _directory: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False)
 
     def check(self, package: Package) -> None:
         """Refuse missing tests that cannot be made, and note how many are made.
@@ -81,10 +74,10 @@ class MadeTests:
             InputError: an input is missing, and no generator is named for it.
             UnsupportedError: a program that is needed is in a language that is not supported.
         """
-        inputs = [test for test in self._tests if not package.has(test.input)]
-        answers = [test for test in self._tests if not package.has(test.answer)]
-        needed = [self._generator(package, test) for test in inputs] + list(self._programs.solution if answers else ())
-        if answers and not self._programs.solution:
+        inputs = [test for test in self.tests if not package.has(test.input)]
+        answers = [test for test in self.tests if not package.has(test.answer)]
+        needed = [self._generator(package, test) for test in inputs] + list(self.solution if answers else ())
+        if answers and not self.solution:
             raise InputError(f"{package.absent(answers[0].answer)}, and no solution is tagged main")
         for path in dict.fromkeys(needed):
             if language(path) not in ("cpp", "python"):
@@ -112,15 +105,15 @@ class MadeTests:
 
     def _generator(self, package: Package, test: PolygonTest) -> str:
         name = _words(test)[0]
-        if name not in self._programs.generators:
+        if name not in self.generators:
             reason = f"no program of the package is called {name}" if name else "no generator is named for it"
             raise InputError(f"{package.absent(test.input)}, and {reason}; get the full package from Polygon")
-        return self._programs.generators[name]
+        return self.generators[name]
 
     async def _make_all(self, package: Package, made: Path) -> None:
         async with LocalSandbox(compiler=Environment.read().compiler) as sandbox:
-            box = _Box(sandbox, package, self._programs)
-            for test in self._tests:
+            box = _Box(sandbox, package, self.std, self.beside)
+            for test in self.tests:
                 if not package.has(test.input):
                     _place(made, test.input).write_bytes(await self._input(box, package, test))
                 if not package.has(test.answer):
@@ -140,23 +133,23 @@ class MadeTests:
 
     async def _answer(self, box: _Box, test: PolygonTest, given: bytes) -> bytes:
         what = f"{test.answer} (the main solution)"
-        program = await box.program("solution.bin", self._programs.solution)
+        program = await box.program("solution.bin", self.solution)
         files = [program, JobFile(name="input", content=given)]
         output = "out"
-        if self._programs.interactor is not None:
+        if self.interactor is not None:
             if not program.executable:
                 raise UnsupportedError(
                     "the main solution of an interactive problem is not in C++; get the full package"
                 )
-            files.append(await box.program("interactor.bin", (self._programs.interactor,)))
+            files.append(await box.program("interactor.bin", (self.interactor,)))
             return await box.run(what, _INTERACT, output, files)
         command = f"../{program.name}" if program.executable else f"python3 ../{program.name}"
-        if self._programs.input_file:
-            command = f"cp ../input {shlex.quote(self._programs.input_file)} && {command}"
+        if self.input_file:
+            command = f"cp ../input {shlex.quote(self.input_file)} && {command}"
         else:
             command += " < ../input"
-        if self._programs.output_file:
-            output = shlex.quote(self._programs.output_file)
+        if self.output_file:
+            output = shlex.quote(self.output_file)
         else:
             command += " > out"
         return await box.run(what, command, output, files)
@@ -177,10 +170,8 @@ def _place(directory: Path, path: str) -> Path:
 class _Box:
     """Compiles and runs programs of a package, each job in a fresh box."""
 
-    def __init__(self, sandbox: LocalSandbox, package: Package, programs: MakingPrograms) -> None:
-        self._sandbox = sandbox
-        self._package = package
-        self._programs = programs
+    def __init__(self, sandbox: LocalSandbox, package: Package, std: str, beside: Sequence[str]) -> None:
+        self._sandbox, self._package, self._std, self._beside = sandbox, package, std, beside
         self._compiled: dict[tuple[str, ...], bytes] = {}
 
     async def program(self, name: str, paths: tuple[str, ...]) -> JobFile:
@@ -188,10 +179,10 @@ class _Box:
         if language(paths[0]) == "python":
             return JobFile(name=basename(paths[0]), content=self._package.read(paths[0]))
         if paths not in self._compiled:
-            beside = {basename(path): self._package.read(path) for path in (*self._programs.beside, *paths)}
+            beside = {basename(path): self._package.read(path) for path in (*self._beside, *paths)}
             files = [JobFile(name=path, content=content) for path, content in beside.items()]
             sources = [basename(path) for path in paths if language(path) == "cpp"]
-            self._compiled[paths] = await self._job(paths[0], _COMPILE, files, (self._programs.std, *sources))
+            self._compiled[paths] = await self._job(paths[0], _COMPILE, files, (self._std, *sources))
         return JobFile(name=name, content=self._compiled[paths], executable=True)
 
     async def run(self, what: str, command: str, output: str, files: Sequence[JobFile]) -> bytes:

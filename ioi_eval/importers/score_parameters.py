@@ -69,7 +69,7 @@ def _chosen_tests(wanted: Mapping[str, Any], names: Sequence[str]) -> Iterable[t
     if kinds == {int}:
         return _next_tests(wanted, names)
     if kinds == {str}:
-        return select_tests(list(wanted.items()), names)
+        return select_tests(wanted, names).values()
     return _named_tests(wanted, names)
 
 

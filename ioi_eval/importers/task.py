@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from ioi_eval.errors import InputError, RowError
@@ -43,11 +43,6 @@ _SYSTEM_HEADERS = frozenset(
         *("smmintrin", "nmmintrin", "immintrin", "x86intrin"),
     )
 )  # some authors include these in quotes
-_OUTPUT_ENDINGS = (".out", ".ans")
-_TEST_LIKE = re.compile(
-    r"(?:tests?|testcases|data|inputs?|outputs?|in|out)(?:/.*)?\.(?:zip|tar|t?gz|in|inp|out|a|ans|txt|dat)",
-    re.IGNORECASE,
-)
 _TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(endif))', re.MULTILINE)
 
 
@@ -64,23 +59,17 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedTask:
-    """A package as rows.
-
-    Args:
-        problem_rows: one row for each subtask, as in `open-r1/ioi`.
-        solution_rows: one row for each solution: the columns of a dump, and what its authors state about it.
-        notes: notes for the user: what is missing, was left out or was repaired.
-        tests: reads the test rows, as in `open-r1/ioi-test-cases`, one at a time; may be called again.
-            Raises `SetupError` if tests that the package lacks cannot be made on this machine.
-        timing: how to derive its time limit; `None` if it is stated.
-    """
+    """A package as rows."""
 
     key: ProblemKey
-    problem_rows: tuple[RowValues, ...]
-    solution_rows: tuple[RowValues, ...]
-    notes: tuple[str, ...]
+    problem_rows: tuple[RowValues, ...]  # one for each subtask, as in `open-r1/ioi`
+    solution_rows: tuple[RowValues, ...]  # one for each: the columns of a dump, and what its authors state about it
+    notes: tuple[str, ...]  # for the user: what is missing, was left out or was repaired
     tests: Callable[[], Iterator[RowValues]]
-    timing: Timing | None = None
+    """Reads the test rows, as in `open-r1/ioi-test-cases`, one at a time; may be called again. It raises `SetupError`
+    if tests that the package lacks cannot be made on this machine."""
+
+    timing: Timing | None = None  # how to derive its time limit; `None` if it is stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +112,8 @@ def build_task(
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
         config: the content of `graders/grader_config.json`, with flat keys, where the reference's scripts read it; by
             default only the problem's id and task type.
-        tests: for each test's name the paths of input and output.
-        test_columns: for each test's name further columns of its row.
-        read_test: reads an input or output by its path.
+        tests: for each test's name the paths of input and output, which `read_test` reads; `test_columns` has further
+            columns of its row.
         derive_limit: whether the time limit of `columns` is only that with which the problem's own one is derived.
     """
     titles = {"year": key.year, "name": name, "id": key.id, "day": day, "statement": statement, "problem": statement}
@@ -147,9 +135,13 @@ def build_task(
         for subtask in subtasks
     )
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
-    problem = _problem_of_rows(package.where, rows)
+    try:  # the problem that the rows describe: making it now finds errors before scoring
+        numbered = enumerate(rows, 1)
+        problem = draft_problem(Row(source=str(package.where), number=number, values=row) for number, row in numbered)
+    except RowError as error:
+        raise InputError(str(error)) from error  # of the package: its user has no rows
     in_cpp = [model for model in models if model.path and language(model.path) == "cpp" and not model.files]
-    check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
+    _check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
     if not derive_limit:
         package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
     unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
@@ -176,41 +168,7 @@ def build_task(
     )
 
 
-def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
-    """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out` (or `.ans`), as in CMS."""
-    package.refuse_links("tests")
-    inputs = [name for name in package.names("tests") if name.endswith(".in") and name.count("/") == 1]
-    if not inputs:
-        raise InputError(f"{package.where} holds no tests/*.in: the tests are missing{_found(package)}; {advice}")
-    tests: dict[str, tuple[str, str]] = {}
-    for name in inputs:
-        base = name.removesuffix(".in")
-        output = next((base + end for end in _OUTPUT_ENDINGS if package.has(base + end)), base + _OUTPUT_ENDINGS[0])
-        tests[base.removeprefix("tests/")] = (name, output)
-    if missing := [output for _, output in tests.values() if not package.has(output)]:
-        raise InputError(
-            f"{len(missing)} of {len(inputs)} tests have no output ({missing[0]}, …){_found(package)}; {advice}"
-        )
-    return tests
-
-
-def _found(package: Package) -> str:
-    """Some files that look like tests with other names, for a message; "" if there are none."""
-    like = [name for name in package.names() if _TEST_LIKE.fullmatch(name)]
-    found = [name for name in like if name.count("/") > 1 or not name.endswith((".in", ".out"))]
-    return f" (found instead: {first_names(found)})" if found else ""
-
-
-def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:
-    """The problem that the rows describe. Making it now finds errors before scoring."""
-    try:
-        numbered = enumerate(rows, 1)
-        return draft_problem(Row(source=str(where), number=number, values=row) for number, row in numbered)
-    except RowError as error:
-        raise InputError(str(error)) from error  # of the package: its user has no rows
-
-
-def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
+def _check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
     """Check that the package has all files that its sources include.
 
     Only includes outside of `#if` count; many solutions include a grader if `EVAL` is not defined.
@@ -303,7 +261,7 @@ def _test_rows(
             given = _test_text(input_path, read_test(package, input_path))
             output = _test_text(answer_path, read_test(package, answer_path))
             if checked:
-                check_answer(answer_path, output)
+                _check_answer(answer_path, output)
             yield {
                 **named,
                 "test_name": name,
@@ -323,7 +281,7 @@ def _test_text(name: str, content: bytes) -> str:
         raise InputError(f"{what}; such tests cannot be rows{advice}") from error
 
 
-def check_answer(name: str, text: str) -> None:
+def _check_answer(name: str, text: str) -> None:
     """Refuse an official output which shows that the model solution failed.
 
     Such an output begins with two lines: a secret and the grader's result. If the model solution failed while the tests

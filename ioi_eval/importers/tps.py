@@ -229,7 +229,7 @@ def _subtasks(package: Package, stated: Mapping[str, dict[str, Any]], tests: Seq
         for name, meta in stated.items()
         if not mapping.get(name) and isinstance(meta.get("regex"), str)
     }
-    matched = dict(zip(patterns, select_tests(list(patterns.items()), tests), strict=True))
+    matched = select_tests(patterns, tests)
     subtasks: dict[str, Subtask] = {}
     for name, meta in stated.items():
         chosen: Sequence[str] = mapping.get(name) or matched.get(name, ())
@@ -274,23 +274,36 @@ def _solutions(
     subtasks: Mapping[str, Subtask],
     output_tests: Mapping[str, tuple[str, str]] | None,
 ) -> list[PackageSolution]:
-    """The solutions that `solutions.json` names: programs, or outputs if `output_tests` are given."""
+    """The solutions that `solutions.json` names: programs, or outputs if `output_tests` are given.
+
+    A note names those whose statement is wrong: the task can be judged without them.
+    """
     if not package.has("solutions.json"):
         package.notes.append(
             "there is no solutions.json, which states the solutions' verdicts: no solution is imported"
         )
         return []
     verdicts = _with_full_names(package.json("solutions.json"))
+    outputs: dict[str, tuple[tuple[str, str], ...]] = {}
     if output_tests is not None:
-        return _output_solutions(package, verdicts, stated, subtasks, output_tests)
-    programs = {name: meta for name, meta in verdicts.items() if language(name) is not None}
-    paths = {f"solution/{name}" for name in programs}
-    package.leave_out(
-        "because their endings are of no known language", [name for name in verdicts if name not in programs]
-    )
-    others = [path for path in package.names("solution") if language(path) is not None and path not in paths]
-    package.leave_out("because solutions.json states no verdicts for them", others)
-    return _valid_solutions(package, programs, stated, subtasks)
+        outputs = _outputs(package, verdicts, output_tests)
+        chosen = [*outputs]
+    else:
+        chosen = [name for name in verdicts if language(name) is not None]
+        unknown = [name for name in verdicts if name not in chosen]
+        package.leave_out("because their endings are of no known language", unknown)
+        paths = {f"solution/{name}" for name in chosen}
+        others = [path for path in package.names("solution") if language(path) is not None and path not in paths]
+        package.leave_out("because solutions.json states no verdicts for them", others)
+    valid: list[PackageSolution] = []
+    for name in chosen:
+        try:
+            solution = _solution(package, name, verdicts[name], stated, subtasks)
+        except InputError as error:
+            package.notes.append(f"left out: {error}")
+        else:
+            valid.append(replace(solution, path=None, outputs=outputs[name]) if name in outputs else solution)
+    return valid
 
 
 def _with_full_names(stated: Any) -> Any:
@@ -300,16 +313,11 @@ def _with_full_names(stated: Any) -> Any:
     return {key: _with_full_names(value) for key, value in stated.items()} if isinstance(stated, dict) else stated
 
 
-def _output_solutions(
-    package: Package,
-    verdicts: Mapping[str, Any],
-    stated: Collection[str],
-    subtasks: Mapping[str, Subtask],
-    tests: Mapping[str, tuple[str, str]],
-) -> list[PackageSolution]:
-    """The solutions that are outputs. TPS itself makes them by programs, with larger limits than contestants have.
-
-    If the model solution is a program, its outputs are the official ones.
+def _outputs(
+    package: Package, verdicts: Mapping[str, Any], tests: Mapping[str, tuple[str, str]]
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    """The outputs of each solution that has some. TPS itself makes them by programs, with larger limits than
+    contestants have. If the model solution is a program, its outputs are the official ones.
     """
     sets = {output_set.name: output_set for output_set in output_sets(package, "solution")}
     outputs = {name: sets[name.removesuffix(".zip")].outputs for name in verdicts if name.removesuffix(".zip") in sets}
@@ -320,24 +328,7 @@ def _output_solutions(
         outputs[model] = tuple((f"output_{test}.txt", package.text(answer)) for test, (_, answer) in tests.items())
         package.notes.append(f"{model}, the model solution, is submitted as the official outputs")
     package.leave_out("as the task takes outputs only", programs)
-    valid = _valid_solutions(package, {name: verdicts[name] for name in outputs}, stated, subtasks)
-    return [
-        replace(solution, path=None, outputs=outputs[str(solution.path).removeprefix("solution/")])
-        for solution in valid
-    ]
-
-
-def _valid_solutions(
-    package: Package, verdicts: Mapping[str, Any], stated: Collection[str], subtasks: Mapping[str, Subtask]
-) -> list[PackageSolution]:
-    """The solutions without those whose statement is wrong, which a note names: the task can be judged without them."""
-    valid: list[PackageSolution] = []
-    for name, meta in verdicts.items():
-        try:
-            valid.append(_solution(package, name, meta, stated, subtasks))
-        except InputError as error:
-            package.notes.append(f"left out: {error}")
-    return valid
+    return outputs
 
 
 def _solution(
