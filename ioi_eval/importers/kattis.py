@@ -1,8 +1,7 @@
 """Problem packages in the Kattis format, as Kattis, DOMjudge and many contests use it: `problem.yaml`, `data/`, …
 
 Pass-fail and scoring problems with the default output validator or the package's own, also interactive ones. The
-format states no time limit: Kattis derives it from the accepted submissions, DOMjudge reads `.timelimit` or
-`domjudge-problem.ini`. If these are missing, the user must give it.
+format states no time limit: Kattis derives it, DOMjudge has files for it. If these are missing, the user must give it.
 
 Source: Kattis problem package format, version "legacy"; DOMjudge manual, "Problem format".
 """
@@ -14,13 +13,14 @@ from pathlib import Path
 
 from ioi_eval.config import MIB
 from ioi_eval.importers.kattis_groups import subtasks_of, test_columns
-from ioi_eval.importers.kattis_programs import flag_words, grader_config, included_files, validator_files
+from ioi_eval.importers.kattis_programs import GRADER, flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import read_data
 from ioi_eval.importers.kattis_settings import FORMAT, INI_FILE, MAX_MEASURED_S, ROOT_FILE, KattisSettings
 from ioi_eval.importers.kattis_submissions import KattisSubmissions
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.task import ImportedTask, RowValues, build_task
+from ioi_eval.importers.task import ImportedTask, RowValues, build_task, named_config
 from ioi_eval.model import ProblemKey, TaskType
+from ioi_eval.problems.task_parameters import Parameter
 
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
@@ -58,6 +58,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     kind = data.kind
     validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
     included = included_files(package)
+    has_grader = any(path == GRADER for path, _ in included)
+    task_type = TaskType(columns["task_type"])
+    # a header that is called like the problem would otherwise show that a grader is missing
+    headers_alone = named_config(key.id, task_type, {Parameter.COMPILATION: "alone"})
     task = build_task(
         package,
         key,
@@ -66,9 +70,9 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         columns=columns,
         subtasks=subtasks,
         files=[*validator, *included],
-        config=grader_config(key.id, TaskType(columns["task_type"]), included),
+        config=headers_alone if included and not has_grader else None,
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for test in data.root.all_tests},
-        solutions=KattisSubmissions(package, data, subtasks).solutions(),
+        solutions=KattisSubmissions(package, data, subtasks, has_linked_source=has_grader).solutions(),
         test_columns=test_columns(package, data),
         derive_limit=derive,
     )

@@ -20,10 +20,8 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.judge_programs import included_below, judge_files, startable
 from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
 from ioi_eval.importers.package import Package, first_names
-from ioi_eval.importers.task import RowValues, language
-from ioi_eval.model import TaskType
+from ioi_eval.importers.task import language
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT
-from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 VALIDATOR_DIRECTORIES = ("output_validators", "output_validator")
 _SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
@@ -37,7 +35,7 @@ _INCLUDED_WITH = {
 Source: Kattis problem package format, "Included Files".
 """
 
-_GRADER = "graders/grader.cpp"
+GRADER = "graders/grader.cpp"
 _NEVER_USED = (".md", ".template")  # BAPCtools leaves templates in new packages
 _NO_PROGRAMS = (*_NEVER_USED, ".txt")
 _MAX_PARSED = 1 << 18
@@ -163,12 +161,6 @@ def included_directory(package: Package, language: str) -> str:
     return next((directory for directory in directories if package.names(directory)), "")
 
 
-def has_linked_source(package: Package) -> bool:
-    """Whether submissions in C++ are compiled with a source of the package."""
-    directory = included_directory(package, "cpp")
-    return bool(directory) and any(name.endswith(_SOURCE_ENDINGS) for name in package.names(directory))
-
-
 def included_files(package: Package) -> list[tuple[str, str]]:
     """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`."""
     directory = included_directory(package, "cpp")
@@ -186,19 +178,8 @@ def included_files(package: Package) -> list[tuple[str, str]]:
             " source"
         )
     headers = [(f"graders/{name.removeprefix(f'{directory}/')}", name) for name in sorted(needed.difference(sources))]
-    graders = [(_GRADER, name) for name in sources]
+    graders = [(GRADER, name) for name in sources]
     return [(path, package.text(name)) for path, name in (*headers, *graders)]
-
-
-def grader_config(code: str, task_type: TaskType, included: Sequence[tuple[str, str]]) -> RowValues | None:
-    """`grader_config.json` of a package that includes headers and no grader; `None` for other packages.
-
-    It says so, because a header that is called like the problem would show that a grader is missing.
-    """
-    if not included or any(path == _GRADER for path, _ in included):
-        return None
-    kind = task_type if task_type is TaskType.BATCH else TaskType.COMMUNICATION  # the key that interactive tasks have
-    return {"code": code, "task_type": task_type.value, parameter_key(kind, Parameter.COMPILATION): "alone"}
 
 
 def included_python(package: Package) -> tuple[str, ...]:

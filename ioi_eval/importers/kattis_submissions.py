@@ -20,7 +20,7 @@ from posixpath import basename
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_expectations import CRASHES, Expectations, Stated
-from ioi_eval.importers.kattis_programs import has_linked_source, included_directory, included_python, is_python_2
+from ioi_eval.importers.kattis_programs import included_directory, included_python, is_python_2
 from ioi_eval.importers.kattis_scoring import STATED_TOTAL, KattisData
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names
 from ioi_eval.importers.task import PackageSolution, language
@@ -60,15 +60,17 @@ class KattisSubmissions:
     """The submissions of a package in supported languages, with what is stated about them.
 
     In a scoring problem the verdict of the whole is not that of each group, and if the validator gives scores, an
-    accepted output may still get less than full marks.
+    accepted output may still get less than full marks. Submissions in C++ may be compiled with a source of the package.
     """
 
-    def __init__(self, package: Package, data: KattisData, subtasks: Sequence[Subtask]) -> None:
+    def __init__(
+        self, package: Package, data: KattisData, subtasks: Sequence[Subtask], *, has_linked_source: bool
+    ) -> None:
         self.package, self.subtasks, self.kind, self.worst_counts = package, subtasks, data.kind, data.worst_counts
         below_secret = data.root.secret[0].groups if data.root.secret else ()
         self.groups = {group.path.removeprefix("data/"): group for group in below_secret}
-        self.has_linked_source = has_linked_source(package)
-        self.beside_python = () if self.has_linked_source else included_python(package)
+        self.has_linked_source = has_linked_source
+        self.beside_python = () if has_linked_source else included_python(package)
         self.expectations = None if data.kind.legacy else Expectations(package, [*self.groups])
         self.full_marks = sum(subtask.points for subtask in subtasks)
         self.least_accepted = 0.0 if data.accepted_without_points else _LEAST_POINTS

@@ -21,15 +21,15 @@ from ioi_eval.importers.polygon_groups import (
     PolygonGroup,
     PolygonTest,
     has_points,
-    number,
     read_group_list,
+    stated_points,
     test_columns,
 )
 from ioi_eval.importers.polygon_tests import MadeTests
-from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
+from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language, named_config
 from ioi_eval.model import ProblemKey, Subtask, TaskType
 from ioi_eval.problems.grader_files import without_comments
-from ioi_eval.problems.task_parameters import Parameter, parameter_key
+from ioi_eval.problems.task_parameters import Parameter
 
 _TESTS = "tests"
 _OF_CMS = "files/cms_conf.py"  # Source: CMS, `cmscontrib/loaders/polygon.py`
@@ -94,6 +94,11 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "checker_protocol": "testlib",
         "cxx_std": std,
     }
+    parameters = {
+        Parameter.COMPILATION: "grader" if graders else "alone",
+        Parameter.INPUT_FILE: judging.get("input-file", ""),
+        Parameter.OUTPUT_FILE: judging.get("output-file", ""),
+    }
     if task_type is TaskType.INTERACTIVE:
         columns["checker_after_manager"] = assets.find("checker") is not None
     return build_task(
@@ -104,7 +109,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         columns=columns,
         subtasks=subtasks,
         files=[*files, *((f"graders/{name}", package.text(path)) for path, name in resources.items())],
-        config=_config(code, task_type, judging, is_linked=bool(graders)),
+        config=named_config(code, task_type, parameters),
         tests={test.name: (test.input, test.answer) for test in tests},
         solutions=_solutions(package, assets, testset.get("name", _TESTS), subtasks, groups),
         test_columns=test_columns(groups, judging) if gives_points else {},
@@ -149,7 +154,7 @@ def _tests(testset: Element) -> list[PolygonTest]:
             input=patterns[0] % index,
             answer=patterns[1] % index,
             group=element.get("group"),
-            points=number(f"test {index}", element, "points"),
+            points=stated_points(f"test {index}", element),
             command=element.get("cmd", ""),
             from_file=element.get("from-file", ""),
         )
@@ -191,18 +196,6 @@ def _standard(assets: Element) -> int:
     return max(
         [_LEAST_STANDARD, *(int(match[1]) for match in map(_STANDARD.search, types) if match and match[1] < "90")]
     )
-
-
-def _config(code: str, task_type: TaskType, judging: Element, *, is_linked: bool) -> RowValues:
-    """`grader_config.json`: whether a grader is linked, and the files that programs read and write."""
-    kind = task_type if task_type is TaskType.BATCH else TaskType.COMMUNICATION  # the key that interactive tasks have
-    return {
-        "code": code,
-        "task_type": task_type.value,
-        parameter_key(kind, Parameter.COMPILATION): "grader" if is_linked else "alone",
-        parameter_key(kind, Parameter.INPUT_FILE): judging.get("input-file", ""),
-        parameter_key(kind, Parameter.OUTPUT_FILE): judging.get("output-file", ""),
-    }
 
 
 def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str]], bool]:

@@ -61,15 +61,15 @@ class PolygonGroup:
             yield Subtask(name=f"{self.name}/{test.name}", points=test.points, tests=(*before, test.name))
 
 
-def number(where: str, element: Element, name: str) -> float:
-    """A number of points, 0 if the element does not state it."""
-    stated = element.get(name) or "0"
+def stated_points(where: str, element: Element) -> float:
+    """The points of a test or group, 0 if the element does not state them."""
+    stated = element.get("points") or "0"
     try:
         value = float(stated)
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise InputError(f"{where} has {name}={stated!r} in {ROOT_FILE}; it must be a number from 0 on")
+        raise InputError(f"{where} has points={stated!r} in {ROOT_FILE}; it must be a number from 0 on")
     return int(value) if value.is_integer() else value
 
 
@@ -93,7 +93,7 @@ def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Poly
             )
         total = sum(test.points for test in own)
         if policy == _COMPLETE and element.get("points"):
-            total = number(f"the group {name}", element, "points")
+            total = stated_points(f"the group {name}", element)
         groups.append(
             PolygonGroup(
                 name=name,
@@ -117,7 +117,7 @@ def _name_alone(test: PolygonTest, names: Collection[str | None]) -> str:
 
 def _check_points(name: str, element: Element, tests: Sequence[PolygonTest]) -> None:
     """Refuse a group whose points no submission gets: a group without tests, or one in which only tests give points."""
-    if not number(f"the group {name}", element, "points"):
+    if not stated_points(f"the group {name}", element):
         return
     if not tests:
         raise InputError(f"the group {name} has points and no tests; correct its points, or add its tests")
@@ -150,7 +150,7 @@ def _dependencies(stated: Mapping[str, Element]) -> dict[str, tuple[str, ...]]:
 def has_points(testset: Element, tests: Sequence[PolygonTest]) -> bool:
     """Whether a submission gets points; otherwise it passes all tests, or fails."""
     return any(test.points for test in tests) or any(
-        number("a group", group, "points") for group in testset.iterfind("groups/group")
+        stated_points("a group", group) for group in testset.iterfind("groups/group")
     )
 
 

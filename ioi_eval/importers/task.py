@@ -17,7 +17,7 @@ from typing import Any
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import Package, first_names, open_package
-from ioi_eval.model import Language, Problem, ProblemKey, Subtask
+from ioi_eval.model import Language, Problem, ProblemKey, Subtask, TaskType
 from ioi_eval.problems.fifo_arguments import with_processes
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
 from ioi_eval.problems.grader_files import without_comments
@@ -25,6 +25,7 @@ from ioi_eval.problems.ioi import draft_problem
 from ioi_eval.problems.limits import long_limit_notes
 from ioi_eval.problems.output_files import test_of
 from ioi_eval.problems.row import Row
+from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 RowValues = dict[str, Any]
 _ASKS_FOR_RESULT = b"readBothGraderResults"  # in a checker
@@ -166,6 +167,13 @@ def build_task(
             checked=problem.checker is not None and _ASKS_FOR_RESULT in problem.checker.source.content,
         ),
     )
+
+
+def named_config(code: str, task_type: TaskType, parameters: Mapping[Parameter, Any]) -> RowValues:
+    """`grader_config.json` with parameters of a task type. Those of Interactive are called like Communication's."""
+    named_type = TaskType.COMMUNICATION if task_type is TaskType.INTERACTIVE else task_type
+    named = {parameter_key(named_type, parameter): value for parameter, value in parameters.items()}
+    return {"code": code, "task_type": task_type.value, **named}
 
 
 def _check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
