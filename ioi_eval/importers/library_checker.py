@@ -60,8 +60,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     if not isinstance(parameters, dict):
         raise InputError(f"params in {ROOT_FILE} is {parameters!r}; it must be a table")
     sources = _Sources(package, parameters)
-    headers: dict[str, str] = {}
-    solutions = _solutions(package, info, sources, headers)
+    solutions = _solutions(package, info, sources)
     if time_limit_s is None:
         time_limit_s = package.check_limit(info.get("timelimit"), "timelimit", ROOT_FILE)
     return build_task(
@@ -78,7 +77,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             "cxx_std": "gnu++17",  # Source: `generate.py`
         },
         subtasks=[Subtask(name=ONLY_SUBTASK, points=1, tests=tuple(tests))],
-        files=_files(package, info, sources, headers),
+        files=_files(package, info, parameters, sources.headers),
         tests=tests,
         solutions=solutions,
     )
@@ -128,23 +127,20 @@ def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> Non
 
 
 def _files(
-    package: Package, info: Mapping[str, Any], sources: _Sources, headers: Mapping[str, str]
+    package: Package, info: Mapping[str, Any], parameters: Mapping[str, Any], headers: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """The checker, the files that it includes, and the headers that the solutions include."""
     path = str(info.get("checker", "checker.cpp"))
     if not package.has(path):
         raise InputError(f"there is no {path}")
-    beside: dict[str, str] = {}
-    checker = sources.flat(path, beside)
-    files = {f"checker/{name}": text for name, text in beside.items()}
+    sources = _Sources(package, parameters)
+    files = {"checker/checker.cpp": sources.flat(path)}
+    files |= {f"checker/{name}": text for name, text in sources.headers.items()}
     files |= {f"graders/{name}": text for name, text in headers.items()}
-    return [("checker/checker.cpp", checker), *files.items()]
+    return [*files.items()]
 
 
-def _solutions(
-    package: Package, info: Mapping[str, Any], sources: _Sources, headers: dict[str, str]
-) -> list[PackageSolution]:
-    """The solutions. The headers that they include are added to `headers`."""
+def _solutions(package: Package, info: Mapping[str, Any], sources: _Sources) -> list[PackageSolution]:
     tables = {table["name"]: table for table in _tables(info, "solutions")}
     names = [*(["correct.cpp"] if "correct.cpp" not in tables else []), *tables]
     solutions: list[PackageSolution] = []
@@ -162,7 +158,7 @@ def _solutions(
         solutions.append(
             PackageSolution(
                 path=path,
-                text=sources.flat(path, headers) if language(path) in ("cpp", "c") else None,
+                text=sources.flat(path) if language(path) in ("cpp", "c") else None,
                 label=name,
                 expected=MODEL_SOLUTION if name == "correct.cpp" else None,
                 expected_subtasks={ONLY_SUBTASK: ",".join(verdicts)},
@@ -183,30 +179,30 @@ def _expected(name: str, table: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 class _Sources:
-    """The sources of one problem."""
+    """Sources of one problem that are compiled with the same headers."""
 
     def __init__(self, package: Package, parameters: Mapping[str, Any]) -> None:
         self._package = package
         self._parameters = parameters
         self._shared = [parent / "common" for parent in package.where.resolve().parents]
+        self._seen: set[str] = set()
+        self.headers: dict[str, str] = {}  # all that are included, by their new names
 
-    def flat(self, path: str, headers: dict[str, str]) -> str:
-        """A source, changed so that all headers that it includes are in one directory; they are added to `headers`."""
-        return self._flat(path, self._package.text(path), headers, {})
+    def flat(self, path: str) -> str:
+        """A source, changed so that all headers that it includes are in one directory."""
+        return self._flat(path, self._package.text(path))
 
-    def _flat(self, path: str, text: str, headers: dict[str, str], seen: dict[str, str]) -> str:
-        """The same for a text at a path; `seen` maps the original path of each header to its new name."""
-
+    def _flat(self, path: str, text: str) -> str:
         def renamed(include: re.Match[str]) -> str:
             resolved = self._resolved(path, include[2])
             if resolved is None:
                 return include[0]
             inner_path, inner = resolved
             name = posixpath.basename(inner_path)
-            if inner_path not in seen:
-                seen[inner_path] = name
-                flat = self._flat(inner_path, inner, headers, seen)
-                if headers.setdefault(name, flat) != flat:
+            if inner_path not in self._seen:
+                self._seen.add(inner_path)
+                flat = self._flat(inner_path, inner)
+                if self.headers.setdefault(name, flat) != flat:
                     raise UnsupportedError(
                         f"{path} includes {inner_path}, and another header is called {name}; all"
                         " must have different names"
