@@ -51,21 +51,19 @@ def read_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, 
         )
     _check_generators(package)
     groups, count = _groups_of_generator(package, meta)
-    if len(groups) == 1 and groups[0][0] is None:
+    if not groups:
         if not count:
             raise InputError(f"{package.where} has no tests: neither gen/GEN nor n_input names any")
         total = number_of("total_value", number_in_text(meta.get("total_value", 100.0)))
-        tests = tuple(f"{n:03}" for n in range(count))
-        return ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=total, tests=tests)], count
+        return ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=total, tests=_names(count))], count
     if lacking := [points for points, tests in groups if points and not tests]:
         raise InputError(f"gen/GEN has a subtask that is worth {lacking[0]} points and has no tests; complete it")
     if any(not tests for _, tests in groups):
         package.notes.append("subtasks without tests in gen/GEN, which are worth nothing, are left out")
-    parameters = [[points, tests] for points, tests in groups if tests]
-    names = [f"{n:03}" for n in range(count)]
-    if (total := sum(points or 0 for points, _ in groups)) != 100:
+    if (total := sum(points for points, _ in groups)) != 100:
         raise InputError(f"the subtasks of gen/GEN are worth {total} points together, not 100")
-    return ScoreType.GROUP_MIN, subtasks_of(ScoreType.GROUP_MIN, parameters, names), count
+    with_tests = [group for group in groups if group[1]]
+    return ScoreType.GROUP_MIN, subtasks_of(ScoreType.GROUP_MIN, with_tests, _names(count)), count
 
 
 def _stated_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list[Subtask], int]:
@@ -82,8 +80,11 @@ def _stated_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreTyp
             f"the subtasks are those of score_type_parameters in {ROOT_FILE}, as in CMS 1.4 and 1.5; CMS's source since"
             " October 2025 (not released then) takes those of gen/GEN, unless n_input is stated too"
         )
-    names = [f"{n:03}" for n in range(count)]
-    return score_type, subtasks_of(score_type, meta["score_type_parameters"], names), count
+    return score_type, subtasks_of(score_type, meta["score_type_parameters"], _names(count)), count
+
+
+def _names(count: int) -> tuple[str, ...]:
+    return tuple(f"{n:03}" for n in range(count))
 
 
 def _check_generators(package: Package) -> None:
@@ -117,36 +118,32 @@ def _count(value: object) -> int:
     return value
 
 
-def _groups_of_generator(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[int | None, int]], int]:
-    """For each subtask its points and number of tests; the number of all tests. For a sum the points are `None`."""
+def _groups_of_generator(package: Package, meta: Mapping[str, Any]) -> tuple[list[list[int]], int]:
+    """For each subtask its points and number of tests; the number of all tests. There are no subtasks for a sum."""
     if not package.has("gen/GEN"):
         if meta.get("n_input") is None:
             raise InputError(f"neither gen/GEN nor n_input in {ROOT_FILE} says how many tests there are; state n_input")
-        count = _count(meta["n_input"])
-        return [(None, count)], count
-    groups: list[tuple[int | None, int]] = []
-    points: int | None = None
-    tests = 0
+        return [], _count(meta["n_input"])
+    groups: list[list[int]] = []
+    count = 0
     for number, line in enumerate(package.lines("gen/GEN"), 1):
         where = f"gen/GEN, line {number}"
         command, _, comment = (part.strip() for part in line.partition("#"))
-        opens = comment.startswith("ST:")
-        if sum((bool(command), comment.startswith("COPY:"), opens)) > 1:
+        is_test, opens = bool(command) or comment.startswith("COPY:"), comment.startswith("ST:")
+        if (command and comment.startswith("COPY:")) or (is_test and opens):
             raise InputError(f"{where} has both a test and a command; give each a line of its own")
-        if command or comment.startswith("COPY:"):
-            tests += 1
+        if is_test:
+            count += 1
+            for group in groups[-1:]:
+                group[1] += 1
         if not opens:
             continue
-        if points is None and tests:
+        if count and not groups:
             raise InputError(f"{where} begins the first subtask, but there are tests before it")
-        if points is not None:
-            groups.append((points, tests))
         stated = comment.removeprefix("ST:").strip()
         if not WHOLE.fullmatch(stated):
             raise InputError(f"{where}: the subtask is worth {stated!r}; it must be a whole number of points")
-        points, tests = int(stated), 0
-    groups.append((points, tests))
-    count = sum(tests for _, tests in groups)
+        groups.append([int(stated), 0])
     if "n_input" in meta and _count(meta["n_input"]) != count:
         raise InputError(f"gen/GEN has {count} tests, n_input in {ROOT_FILE} says {meta['n_input']}")
     return groups, count

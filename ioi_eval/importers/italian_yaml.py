@@ -19,6 +19,7 @@ import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from posixpath import basename
 from typing import Any
 
 from ioi_eval.config import MIB
@@ -40,8 +41,11 @@ _SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".
 _OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
 _ARGUMENT = re.compile(r"\bargv([ \t]*\[[ \t]*)([12])([ \t]*\])")
 
+_JUDGES = {"checker": ("check/checker", "cor/correttore"), "manager": ("check/manager", "cor/manager")}
+"""Where CMS's loader looks for judge programs: their paths without an ending."""
+
 _JUDGE_DIRECTORIES = ("check", "cor")
-_JUDGE_NAMES = ("checker", "correttore", "manager")
+_JUDGE_NAMES = frozenset(basename(path) for paths in _JUDGES.values() for path in paths)
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 
 _LINKED = ("grader", "stub")
@@ -211,12 +215,9 @@ def _output_tests(meta: Mapping[str, Any], kind: str) -> list[str]:
 
 def _judge(package: Package, role: str) -> str | None:
     """The path of a judge program's source, or of a script; `None` if the task has no such program."""
-    for directory in _JUDGE_DIRECTORIES:
-        name = "correttore" if role == "checker" and directory == "cor" else role
-        base = f"{directory}/{name}"
-        for ending in _JUDGE_ENDINGS:
-            if package.has(base + ending):
-                return base + ending
+    for base in _JUDGES[role]:
+        if source := next((base + ending for ending in _JUDGE_ENDINGS if package.has(base + ending)), None):
+            return source
         if other := next((base + ending for ending in _SOURCES if package.has(base + ending)), None):
             raise UnsupportedError(
                 f"{other} is a {role} in a language that is not supported; {', '.join(_JUDGE_ENDINGS)} are"
@@ -262,10 +263,10 @@ def _refuse_other_names(paths: Sequence[PurePosixPath]) -> None:
     for path in paths:
         if len(path.parts) > 2 or path.stem in _JUDGE_NAMES or path.suffix not in (*_SOURCES, *_JUDGE_ENDINGS):
             continue
-        wanted = "checker" if str(path.parent) == "check" else "correttore"
+        wanted = next(base for base in _JUDGES["checker"] if base.startswith(f"{path.parent}/"))
         raise InputError(
-            f"{path} is not read: checkers are called check/checker or cor/correttore. If it is the checker, call it"
-            f" {path.parent}/{wanted}{path.suffix}; if outputs are compared without a checker, import a copy without it"
+            f"{path} is not read: checkers are called {' or '.join(_JUDGES['checker'])}. If it is the checker, call it"
+            f" {wanted}{path.suffix}; if outputs are compared without a checker, import a copy without it"
         )
 
 
