@@ -206,16 +206,16 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
     programs = [name for name in names if PurePosixPath(name).name in _JUDGES]
     scripts = [(name, package.text(name)) for name in programs if package.read(name).startswith(b"#!")]
     readable = {PurePosixPath(name).stem.lower() for name, _ in (*files, *scripts) if not name.endswith(CMS_HEADERS)}
-    if compiled := next((name for name in programs if PurePosixPath(name).name not in readable), None):
+    stems = {name: PurePosixPath(name.lower()).name.partition(".")[0] for name in names}
+    unread = [name for name, stem in stems.items() if stem in _JUDGES and stem not in readable]
+    if compiled := next((name for name in unread if name in programs), None):
         raise InputError(
             f"{compiled} is a compiled program, which may only run on the machine where it was made, and its source is"
             f" not in the package; put {compiled}.cpp beside it"
         )
-    others = [name for name in names if not name.endswith(CMS_HEADERS)]
-    stems = {name: PurePosixPath(name.lower()).name.partition(".")[0] for name in others}
-    if unread := next((name for name, stem in stems.items() if stem in _JUDGES and stem not in readable), None):
+    if other := next((name for name in unread if not name.endswith(CMS_HEADERS)), None):
         raise UnsupportedError(
-            f"{unread} is a checker or manager in a language that is not supported; put a source beside it that"
+            f"{other} is a checker or manager in a language that is not supported; put a source beside it that"
             " ends with .cpp, .cc, .c, .py or .sh"
         )
     return files + scripts
@@ -311,25 +311,20 @@ def _subtask(name: str, points: object, listed: object, tests: tuple[str, ...]) 
 
 
 def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
-    solutions: list[PackageSolution] = []
-    output_paths: set[str] = set()
-    if task_type.takes_outputs:
-        for label in dict.fromkeys(path.split("/")[1] for path in package.names("solutions")):
-            for output_set in output_sets(package, f"solutions/{label}"):
-                output_paths |= output_set.paths
-                source = None if task_type is TaskType.OUTPUT_ONLY else output_set.source
-                path = f"solutions/{label}/{output_set.name}".rstrip("/")
-                solutions.append(
-                    PackageSolution(
-                        path=source,
-                        label=path.removeprefix("solutions/"),
-                        expected=_expected_verdict(package, label),
-                        outputs=output_set.outputs,
-                    )
-                )
-    for path in package.names("solutions"):
-        if path in output_paths:
-            continue
+    names = package.names("solutions")
+    labels = dict.fromkeys(path.split("/")[1] for path in names) if task_type.takes_outputs else ()
+    sets = [(label, each) for label in labels for each in output_sets(package, f"solutions/{label}")]
+    solutions = [
+        PackageSolution(
+            path=None if task_type is TaskType.OUTPUT_ONLY else output_set.source,
+            label=f"{label}/{output_set.name}".rstrip("/"),
+            expected=_expected_verdict(package, label),
+            outputs=output_set.outputs,
+        )
+        for label, output_set in sets
+    ]
+    used = {path for _, output_set in sets for path in output_set.paths}
+    for path in (path for path in names if path not in used):
         label, _, file = path.removeprefix("solutions/").partition("/")
         if language(path) is None:
             package.notes.append(f"{path} is left out: it is not a source of a solution")

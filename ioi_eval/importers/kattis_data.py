@@ -112,7 +112,28 @@ def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
     package.refuse_links(DATA)
     stated, _ = _own_settings(package, DATA)
     for_newer = {name: value for name, value in stated.items() if name == ARGUMENTS}
-    root = _read(package, DATA, _DEFAULTS, for_all, for_newer)
+
+    def read(path: str, inherited: Mapping[str, Any]) -> TestGroup:
+        below = [name.removeprefix(f"{path}/") for name in judged_names(package, path)]
+        inputs = _inputs(path, [name for name in below if "/" not in name])
+        own, file = _own_settings(package, path)
+        if file and file.endswith(f"/{_CONFIGURATIONS[1]}"):
+            inherited = {**{name: value for name, value in inherited.items() if name in _DEFAULTS}, **for_newer}
+        config = {**inherited, **own, **for_all}
+        if (policy := config["on_reject"]) not in ("break", "continue"):
+            raise InputError(f"on_reject of {path} is {policy!r}; it must be break or continue")
+        directories = {name.partition("/")[0] for name in below if "/" in name}
+        prefix = f"{path}/".removeprefix(f"{DATA}/")
+        items = sorted([*inputs, *directories])  # in the order of judging: by name
+        return TestGroup(
+            path=path,
+            config=config,
+            tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in directories),
+            groups=tuple(read(f"{path}/{item}", config) for item in items if item in directories),
+            configured=file is not None,
+        )
+
+    root = read(DATA, _DEFAULTS)
     _note_arguments_that_end(package, root)
     if root.tests or not {group.name for group in root.groups} <= {"sample", "secret"}:
         other = [*root.tests, *(group.path for group in root.groups if group.name not in ("sample", "secret"))]
@@ -149,35 +170,6 @@ def _note_arguments_that_end(package: Package, root: TestGroup) -> None:
                 f"{ARGUMENTS} of {outer.path} does not apply to {first_names(without)}, as a group with a"
                 f" {_CONFIGURATIONS[1]} of its own inherits only that of {DATA}/"
             )
-
-
-def _read(
-    package: Package,
-    path: str,
-    inherited: Mapping[str, Any],
-    for_all: Mapping[str, Any],
-    for_newer: Mapping[str, Any],
-) -> TestGroup:
-    below = [name.removeprefix(f"{path}/") for name in judged_names(package, path)]
-    inputs = _inputs(path, [name for name in below if "/" not in name])
-    own, file = _own_settings(package, path)
-    if file and file.endswith(f"/{_CONFIGURATIONS[1]}"):
-        inherited = {**{name: value for name, value in inherited.items() if name in _DEFAULTS}, **for_newer}
-    config = {**inherited, **own, **for_all}
-    if (policy := config["on_reject"]) not in ("break", "continue"):
-        raise InputError(f"on_reject of {path} is {policy!r}; it must be break or continue")
-    directories = {name.partition("/")[0] for name in below if "/" in name}
-    prefix = f"{path}/".removeprefix(f"{DATA}/")
-    items = sorted([*inputs, *directories])  # in the order of judging: by name
-    return TestGroup(
-        path=path,
-        config=config,
-        tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in directories),
-        groups=tuple(
-            _read(package, f"{path}/{item}", config, for_all, for_newer) for item in items if item in directories
-        ),
-        configured=file is not None,
-    )
 
 
 def _inputs(path: str, files: Sequence[str]) -> list[str]:

@@ -71,18 +71,12 @@ class Expectations:
     def of(self, submission: str) -> Stated:
         """What is stated about a submission."""
         rules = [rule for pattern, rule in self._rules if _matches(pattern, submission)]
+        of_groups = [(str(key), rule[key]) for rule in rules for key in rule if key not in _KEYS | _STATES]
         groups: dict[str, tuple[str, ...]] = {}
         for path in self._groups:
-            inner = [
-                self._mapping(key, value)
-                for rule in rules
-                for key, value in rule.items()
-                if key not in _KEYS | _STATES and _fits_any(str(key), path)
-            ]
-            if inner:
+            if inner := [self._mapping(key, value) for key, value in of_groups if _fits_any(key, path)]:
                 groups[path] = self._verdicts(inner)
-        named = {str(key) for rule in rules for key in rule if key not in _KEYS | _STATES}
-        unknown = sorted(key for key in named if not any(_fits_any(key, path) for path in groups))
+        unknown = {key for key, _ in of_groups if not any(_fits_any(key, path) for path in groups)}
         score = self._common_range([rule["score"] for rule in rules if rule.get("score") is not None])
         return Stated(
             verdicts=self._verdicts(rules),
@@ -92,7 +86,7 @@ class Expectations:
             entry_point=_last(rules, "entrypoint"),
             not_compared=(
                 *(key for key in ("message", "use_for_time_limit") if any(key in rule for rule in rules)),
-                *unknown,
+                *sorted(unknown),
             ),
         )
 

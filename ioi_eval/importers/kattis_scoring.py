@@ -111,7 +111,9 @@ def read_data(package: Package, settings: KattisSettings) -> KattisData:
         package.notes.append(
             "each group gets its points once, as DOMjudge scores, because submissions state @EXPECTED_SCORE@"
         )
-    if for_domjudge and kind.validation and not kind.custom_score and _states_only_ranges(root):
+    secret = [group.config.keys() for group in root.secret if group.tests]
+    by_range = any("range" in stated and "accept_score" not in stated for stated in secret)
+    if for_domjudge and kind.validation and not kind.custom_score and by_range:  # then the validator gives the scores
         kind, root = replace(kind, validation=kind.validation | {"score"}), _scored_by_validator(root)
     elif kind.custom_score:
         root = _with_most_points(without_own_sums(package, root))
@@ -129,11 +131,8 @@ def read_data(package: Package, settings: KattisSettings) -> KattisData:
 def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> None:
     """Check that there are secret tests, which packages without generated tests lack.
 
-    A problem that is not scored gets a note that only the samples are judged.
-
-    Raises:
-        InputError: a group of secret tests that is worth points has none; or there are none at all, and the problem is
-            scored by groups, or the package has the file from which BAPCtools generates tests.
+    A problem that is not scored gets a note that only the samples are judged, unless the package has the file from
+    which BAPCtools generates tests.
     """
     if any(group.tests for group in root.secret):
         empty = [group for group in root.secret if group.configured and not group.all_tests]
@@ -219,11 +218,6 @@ def _is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
         except (TypeError, ValueError, OverflowError):
             return bool(totals)
     return bool(totals) and (most == 0.0 or max(totals) <= most + _ROUNDING)
-
-
-def _states_only_ranges(root: TestGroup) -> bool:
-    """Whether a group of secret tests states its points by `range` alone, so that the validator gives the scores."""
-    return any(group.tests and "range" in group.config and "accept_score" not in group.config for group in root.secret)
 
 
 def _scored_by_validator(group: TestGroup) -> TestGroup:

@@ -283,14 +283,9 @@ def _read_ini(package: Package) -> Mapping[str, str]:
     for line in package.lines(INI_FILE) if package.has(INI_FILE) else ():
         key, equals, value = line.strip().partition("=")
         if equals and not key.startswith(("[", ";", "#")):
-            values[key.rstrip()] = _unquoted(value.lstrip())
+            quoted = _QUOTED.match(value.lstrip())  # `;` in quotes begins no comment
+            values[key.rstrip()] = quoted[2] if quoted else value.partition(";")[0].strip().strip("'\"")
     return values
-
-
-def _unquoted(value: str) -> str:
-    """A value without its quotes and the comment after it; `;` in quotes begins no comment."""
-    quoted = _QUOTED.match(value)
-    return quoted[2] if quoted else value.partition(";")[0].strip().strip("'\"")
 
 
 def _check_server_programs(ini: Mapping[str, str], kind: KattisKind) -> None:

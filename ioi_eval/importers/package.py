@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -129,11 +129,9 @@ class Package:
 
     def zipped_text(self, name: str, wanted: str) -> str | None:
         """The text of the first file of that name in a zip; `None` if there is none, or the zip is bad."""
-        try:
+        with suppress(InputError):
             for _, content in self.zipped(name, lambda path: PurePosixPath(path).name == wanted):
                 return _decoded(content)
-        except InputError:
-            pass
         return None
 
     def text(self, name: str, most: int = _LARGEST_SOURCE) -> str:

@@ -324,10 +324,9 @@ def _check_headers(where: Path, plain: IO[bytes]) -> None:
     while at + _BLOCK <= size:
         plain.seek(at)
         block = plain.read(_BLOCK)
-        if not block.strip(b"\0"):
+        is_no_tar = at == 0 and sum(block) - sum(block[148:156]) + 8 * 32 != _number(block[148:156])
+        if is_no_tar or not block.strip(b"\0"):
             break
-        if at == 0 and sum(block) - sum(block[148:156]) + 8 * 32 != _number(block[148:156]):
-            raise InputError(f"{where} is neither a directory nor a zip or tar archive; maybe it is incomplete")
         length, kind = _number(block[124:136]), block[156:157]
         if kind in b"xgXLK" and kind and length > _LARGEST_TAR_HEADER:
             raise InputError(f"{where} has a header of {length:,} bytes, which no archive needs; it is not opened")

@@ -9,7 +9,7 @@ Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`; task-maker-rust,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -61,32 +61,25 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
     ]
 
 
-def _chosen_tests(wanted: Mapping[str, Any], names: Sequence[str]) -> Iterable[tuple[str, ...]]:
+def _chosen_tests(wanted: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The tests of each group, all of which say in the same way which they want."""
     kinds = {type(tests) for tests in wanted.values()}
     if len(kinds) > 1:
         raise InputError("the groups of score_type_parameters name their tests in different ways; use one")
-    if kinds == {int}:
-        return _next_tests(wanted, names)
     if kinds == {str}:
-        return select_tests(wanted, names).values()
-    return _named_tests(wanted, names)
-
-
-def _next_tests(numbers: Mapping[str, int], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        yield from select_tests(wanted, names).values()
+        return
     used = 0
-    for group, number in numbers.items():
-        first, used = used, used + number
-        if used > len(names):
-            raise InputError(f"the groups up to {group} take {used} tests, but there are {len(names)}")
-        yield tuple(names[first:used])
-
-
-def _named_tests(lists: Mapping[str, Sequence[Any]], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for group, tests in lists.items():
-        if absent := [test for test in tests if test not in names]:
-            raise InputError(f"subtask {group} names the test {absent[0]!r}, which is not there")
-        yield tuple(map(str, tests))
+    for group, tests in wanted.items():
+        if isinstance(tests, int):
+            first, used = used, used + tests
+            if used > len(names):
+                raise InputError(f"the groups up to {group} take {used} tests, but there are {len(names)}")
+            yield tuple(names[first:used])
+        else:
+            if absent := [test for test in tests if test not in names]:
+                raise InputError(f"subtask {group} names the test {absent[0]!r}, which is not there")
+            yield tuple(map(str, tests))
 
 
 def _group(number: int, group: object) -> Mapping[str, Any]:
