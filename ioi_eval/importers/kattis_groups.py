@@ -75,9 +75,7 @@ def _sample_subtasks(root: TestGroup) -> list[Subtask]:
     return [Subtask(name="sample", points=0, tests=tests) for tests in samples if tests]
 
 
-def scoring_subtasks(
-    root: TestGroup, *, gives_scores: bool, graded: Mapping[str, GradedGroup] | None = None
-) -> list[Subtask]:
+def scoring_subtasks(root: TestGroup, *, gives_scores: bool, graded: Mapping[str, GradedGroup]) -> list[Subtask]:
     """The groups of a scoring problem as subtasks."""
     samples_count = "ignore_sample" not in _flags(root)
     counted = [group for group in root.groups if group.all_tests and (samples_count or group.name != "sample")]
@@ -89,7 +87,7 @@ def scoring_subtasks(
     subtasks = [] if samples_count else _sample_subtasks(root)
     for group, before in _with_required(root, ()):
         if group in counted:
-            subtasks += _subtasks(group, gives_scores, graded or {}, before)
+            subtasks += _subtasks(group, gives_scores, graded, before)
     names = [subtask.name for subtask in subtasks]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UnsupportedError(f"two test groups are called {twice}; rename one")

@@ -92,7 +92,7 @@ class Packages:
 
 def different(root: TestGroup) -> Iterator[str]:
     """The submissions with different points, as sets of passed tests."""
-    subtasks = scoring_subtasks(root, gives_scores=False)
+    subtasks = scoring_subtasks(root, gives_scores=False, graded={})
     tests = root.all_tests
     for bits in itertools.product((False, True), repeat=len(tests)):
         passes = dict(zip(tests, bits, strict=True))
