@@ -93,8 +93,7 @@ def _check_format(package: Package) -> None:
     """Refuse tasks of other formats whose settings too are called `task.yaml`, by what only they have.
 
     Source: task-maker-rust, `task-maker-format/src/terry`, `src/ioi/dag/task_type/interactive.rs` and
-    `src/ioi/format/italian_yaml`;
-    github.com/austrian-olympiad-informatics/ioi-tasks.
+    `src/ioi/format/italian_yaml`; github.com/austrian-olympiad-informatics/ioi-tasks.
     """
     other = ""
     if any(package.has(f"managers/generator{ending}") for ending in _SOURCES):

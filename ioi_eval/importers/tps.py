@@ -73,10 +73,10 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     stated = _stated(package)
     subtasks = _subtasks(package, stated, tuple(tests))
     title = meta.get("title") or name
-    limits = {
-        "time_limit": _limit(package, meta, "time_limit"),
-        "memory_limit": int(_limit(package, meta, "memory_limit") * MIB),
-    }
+    time_s, memory_mib = (
+        package.check_limit(_required(meta, field), field, ROOT_FILE) for field in ("time_limit", "memory_limit")
+    )
+    limits = {"time_limit": time_s, "memory_limit": int(memory_mib * MIB)}
     columns: RowValues = {
         **limits,
         "score_precision": _precision(package, meta),
@@ -110,10 +110,6 @@ def _required(meta: Mapping[str, Any], field: str) -> Any:
     if not meta.get(field):
         raise InputError(f"{field} is missing in {ROOT_FILE}")
     return meta[field]
-
-
-def _limit(package: Package, meta: Mapping[str, Any], field: str) -> float:
-    return package.check_limit(_required(meta, field), field, ROOT_FILE)
 
 
 def _precision(package: Package, meta: Mapping[str, Any]) -> Any:
@@ -176,7 +172,7 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
 
 def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
     """The graders: the source in each language that we judge, if it exists, and the headers of C++."""
-    required = _grader(meta)
+    required = f"grader/cpp/{_grader_name(meta)}.cpp"
     if not package.has(required):
         hint = "" if required in package.links else "; if submissions stand alone, set has_grader to false"
         raise InputError(package.absent(required) + hint)
@@ -194,19 +190,16 @@ def _grader_name(meta: Mapping[str, Any]) -> str:
     return str(meta.get("grader_name", "grader"))
 
 
-def _grader(meta: Mapping[str, Any]) -> str:
-    return f"grader/cpp/{_grader_name(meta)}.cpp"
-
-
 def _is_of_2017(package: Package, meta: Mapping[str, Any]) -> bool:
     """Whether a Communication task was made for TPS before it supported several processes.
 
     Its checker judges the manager's output. Source: TPS of 2017, `scripts/templates/run.sh` of its sample *prize*,
     which has none of these fields.
     """
-    if {"num_processes", "has_checker"} & set(meta) or not package.has(_grader(meta)):
+    grader = f"grader/cpp/{_grader_name(meta)}.cpp"
+    if {"num_processes", "has_checker"} & set(meta) or not package.has(grader):
         return False
-    return opens_fifos(package.text(_grader(meta)))
+    return opens_fifos(package.text(grader))
 
 
 def _stated(package: Package) -> dict[str, dict[str, Any]]:
