@@ -1,7 +1,7 @@
 // How fast this machine is: a fixed workload, in parts that stress what contest programs stress.
 //
 // A submission like any other: it reads the name of a part, does the part's work and prints a number that depends on
-// all of it, so that no compiler leaves it out and a wrong result is noticed. `ioi_eval/calibration/workload.py` holds these
+// all of it, so that no compiler leaves it out and a wrong result is noticed. `ioi_eval/calibration.py` holds these
 // numbers, and what each part takes on the reference machine. Whoever changes a part must measure it again on the reference machine.
 
 #include <algorithm>

@@ -14,8 +14,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.texts import counted, listed, printable
 
 if TYPE_CHECKING:
-    from ioi_eval.calibration import Speed
-    from ioi_eval.calibration.stored import Calibration
+    from ioi_eval.calibration import Calibration, Speed
     from ioi_eval.doctor import Finding
 
 Endpoints = Annotated[
@@ -124,8 +123,7 @@ def _calibrate() -> int:
     import os
 
     from ioi_eval.artifacts import ArtifactStore
-    from ioi_eval.calibration import measure
-    from ioi_eval.calibration.stored import calibration_of_this_machine, store
+    from ioi_eval.calibration import calibration_of_this_machine, measure, store
     from ioi_eval.config import Environment
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
     from ioi_eval.scorer import Scorer
@@ -147,7 +145,7 @@ def _calibrate() -> int:
 
 def describe(speed: Speed, calibration: Calibration, path: Path) -> str:
     """The measurements of `--calibrate` as text."""
-    from ioi_eval.calibration.workload import REFERENCE
+    from ioi_eval.calibration import REFERENCE
 
     lines = [f"CPU time of a fixed workload, as a multiple of the reference's ({REFERENCE}):", ""]
     lines += [f"  {part:<12}{ratio:6.3f}" for part, ratio in speed.parts.items()]

@@ -178,7 +178,7 @@ class ContestRules:
             raise InputError(
                 "--time-scale auto was measured on this machine and does not hold for Piston workers; give a number"
             )
-        from ioi_eval.calibration.stored import find
+        from ioi_eval.calibration import find
         from ioi_eval.sandbox.local.compiler import detect
 
         environment = Environment.read()

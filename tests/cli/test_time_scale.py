@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.calibration.stored import NAME, calibration_of_this_machine, store
+from ioi_eval.calibration import NAME, calibration_of_this_machine, store
 from ioi_eval.sandbox.local.compiler import detect
 from tests.busy_processes import busy_processes
 from tests.cli.addition import PROBLEMS, Start, Write, submission_row

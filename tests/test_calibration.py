@@ -1,8 +1,9 @@
-"""Calibration: how the figures are computed, and when they are refused."""
+"""Calibration: how the figures are computed, and when they are refused; when a stored one is valid."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
 from collections.abc import Iterator
@@ -14,8 +15,22 @@ import pytest
 
 from ioi_eval import boxfiles
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.calibration import OccupancyReading, Speed, Tolerance, measure, require_idle, speed_of, workload
-from ioi_eval.calibration.stored import calibration_of_this_machine, find, store
+from ioi_eval.calibration import (
+    NAME,
+    PARTS,
+    OccupancyReading,
+    Speed,
+    Times,
+    Tolerance,
+    calibration_of_this_machine,
+    find,
+    measure,
+    require_idle,
+    speed_of,
+    store,
+    workload_digest,
+    workload_problem,
+)
 from ioi_eval.cli.doctor import describe
 from ioi_eval.errors import SetupError
 from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
@@ -24,10 +39,10 @@ from ioi_eval.scorer import Scorer
 from tests.busy_processes import busy_processes
 
 
-def times(factor: float = 1.0, *, rounds: int = 3, wall: float = 1.0, **disturbed: tuple[float, ...]) -> workload.Times:
+def times(factor: float = 1.0, *, rounds: int = 3, wall: float = 1.0, **disturbed: tuple[float, ...]) -> Times:
     """Each part takes the reference time multiplied by a factor; some parts have given times."""
-    cpu_ms = {name: (part.reference_ms * factor,) * rounds for name, part in workload.PARTS.items()} | disturbed
-    return workload.Times(cpu_ms=cpu_ms, wall_ms=wall * sum(map(sum, cpu_ms.values())))
+    cpu_ms = {name: (part.reference_ms * factor,) * rounds for name, part in PARTS.items()} | disturbed
+    return Times(cpu_ms=cpu_ms, wall_ms=wall * sum(map(sum, cpu_ms.values())))
 
 
 def test_the_reference_machine_has_scale_one() -> None:
@@ -39,19 +54,19 @@ def test_the_reference_machine_has_scale_one() -> None:
 def test_a_slower_machine_gets_longer_limits() -> None:
     """If every part takes twice as long, the scale is 2. If one of six parts does, it counts with its share."""
     assert speed_of(times(2.0)).time_scale == 2.0
-    one: dict[str, Any] = {"table": (2 * workload.PARTS["table"].reference_ms,) * 3}
-    assert speed_of(times(1.0, **one)).time_scale == round(2 ** (1 / len(workload.PARTS)), 2)
+    one: dict[str, Any] = {"table": (2 * PARTS["table"].reference_ms,) * 3}
+    assert speed_of(times(1.0, **one)).time_scale == round(2 ** (1 / len(PARTS)), 2)
 
 
 def test_one_disturbed_round_does_not_count() -> None:
     """The median is used, so a single slow round changes nothing."""
-    normal = workload.PARTS["walking"].reference_ms
+    normal = PARTS["walking"].reference_ms
     assert speed_of(times(walking=(normal, normal, 3 * normal))).time_scale == 1.0
 
 
 def test_varying_times_are_refused() -> None:
     """They show that something else runs on the machine."""
-    normal = workload.PARTS["walking"].reference_ms
+    normal = PARTS["walking"].reference_ms
     with pytest.raises(SetupError, match=r"busy.*walking"):
         speed_of(times(walking=(normal, 1.1 * normal, 1.2 * normal)))
 
@@ -109,24 +124,24 @@ def test_a_wrong_answer_measures_nothing() -> None:
     )
     result = SubmissionResult(
         submission="calibrate",
-        problem=workload.problem(rounds=1).key,
+        problem=workload_problem(rounds=1).key,
         verdict=Verdict.WA,
         score=0.0,
         compile=CompileOutcome(verdict=None),
         subtasks=(subtask,),
     )
     with pytest.raises(SetupError, match="could not be measured: table-1: WA, 1 instead of 2"):
-        workload.Times.of(result)
+        Times.of(result)
     broken = replace(result, compile=CompileOutcome(verdict=Verdict.CE, message="no sqrt"))
     with pytest.raises(SetupError, match="could not be measured: it was not compiled: no sqrt"):
-        workload.Times.of(broken)
+        Times.of(broken)
 
 
 def test_another_comment_is_no_other_workload() -> None:
     """A stored calibration stays valid if only a comment of the workload is improved, and not if its work changes."""
     source = boxfiles.read("calibrate.cpp")
-    assert workload.workload_digest(source + b"// another comment\n") == workload.workload_digest()
-    assert workload.workload_digest(source.replace(b"70000000", b"80000000")) != workload.workload_digest()
+    assert workload_digest(source + b"// another comment\n") == workload_digest()
+    assert workload_digest(source.replace(b"70000000", b"80000000")) != workload_digest()
 
 
 @pytest.fixture
@@ -152,10 +167,71 @@ def test_a_busy_machine_is_not_measured(busy: None, tmp_path: Path) -> None:
 def test_the_workload_is_measured_in_the_box(tmp_path: Path, cache: Path) -> None:
     """Every part gives the expected answer. The stored figures can be displayed."""
     speed = asyncio.run(_measure(cache, Tolerance(others=math.inf, waiting=math.inf, spread=math.inf)))
-    assert speed.parts.keys() == workload.PARTS.keys()
+    assert speed.parts.keys() == PARTS.keys()
     assert all(0.02 < ratio < 100 for ratio in speed.parts.values())
     calibration = calibration_of_this_machine(speed.time_scale, compiler="g++ 12", taken="2026-01-01")
     words = describe(speed, calibration, store(calibration, tmp_path))
     assert f"multiplies time limits by {speed.time_scale:g} from now on" in words
-    assert all(part in words for part in workload.PARTS)
+    assert all(part in words for part in PARTS)
     assert find(tmp_path, compiler="g++ 12").time_scale == speed.time_scale
+
+
+HERE = calibration_of_this_machine(1.25, compiler="g++ 12", taken="2026-01-01T00:00:00+00:00")
+
+
+def test_a_stored_calibration_is_found(tmp_path: Path) -> None:
+    """A later calibration replaces an earlier one."""
+    store(calibration_of_this_machine(9.0, compiler="g++ 12", taken="2025"), tmp_path / "cache")
+    assert store(HERE, tmp_path / "cache") == tmp_path / "cache" / NAME
+    assert find(tmp_path / "cache", compiler="g++ 12") == HERE
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [NAME]
+
+
+def test_a_missing_calibration_is_an_error(tmp_path: Path) -> None:
+    """The message names the command. Limits are neither changed nor left unchanged silently."""
+    with pytest.raises(SetupError, match=r"has not been calibrated.*doctor --calibrate"):
+        find(tmp_path, compiler="g++ 12")
+
+
+@pytest.mark.parametrize("what", ["machine", "compiler", "workload"])
+def test_a_calibration_of_another_machine_is_not_used(tmp_path: Path, what: str) -> None:
+    """For example with a cache on a shared disk, a new compiler, or a new version of this project."""
+    path = store(HERE, tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), what: "another"}))
+    with pytest.raises(SetupError, match=f"taken with another {what} \\(another, now .*doctor --calibrate"):
+        find(tmp_path, compiler="g++ 12")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"time_scale": 1.0}', "\x00", "scale", "[" * 100_000])
+def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
+    """For any content."""
+    (tmp_path / NAME).write_text(text)
+    with pytest.raises(SetupError, match=f"{NAME} cannot be read"):
+        find(tmp_path, compiler="g++ 12")
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 0.05, 1e9, None, "1", float("nan")])
+def test_impossible_scales_are_refused(tmp_path: Path, scale: object) -> None:
+    """The scale multiplies every limit. A user's own number must be in the same range."""
+    path = store(HERE, tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "time_scale": scale}))
+    with pytest.raises(SetupError, match="cannot be read"):
+        find(tmp_path, compiler="g++ 12")
+
+
+def test_a_directory_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    """Whoever can write there could increase every limit."""
+    store(HERE, tmp_path)
+    tmp_path.chmod(0o777)
+    with pytest.raises(SetupError, match="others may write"):
+        find(tmp_path, compiler="g++ 12")
+
+
+def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
+    """No incomplete file stays in the cache."""
+    cache = tmp_path / "cache"
+    (cache / NAME).mkdir(parents=True)
+    cache.chmod(0o755)
+    with pytest.raises(SetupError, match=f"{NAME} cannot be written: Is a directory"):
+        store(HERE, cache)
+    assert [path.name for path in cache.iterdir()] == [NAME]

@@ -1,1 +1,0 @@
-"""Tests of `ioi_eval/calibration`: the speed of this machine."""
