@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.expectations import (
@@ -14,79 +15,15 @@ from ioi_eval.expectations import (
     deciding_test,
     is_judged,
 )
-from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, Verdict
+from ioi_eval.model import SubmissionResult, SubtaskResult, Verdict
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.texts import points
 from ioi_eval.report.totals import distinct_outcomes, judge_error
-from ioi_eval.validate.results import Difference, differences
+from ioi_eval.validate.results import TOTAL, Difference, differences
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
-
-WHOLE = "(whole)"
-TOTAL = "(total)"
 
 _NOTE_CHARS = 1000
 _DIGITS = 9  # of points: a statement may be that some are missing, as in 99.999999
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """The test that decided, with the figures that a person needs to see which side is right."""
-
-    test: str
-    verdict: str
-    cpu_s: float | None
-    limit_s: float
-    memory_bytes: int | None
-    message: str
-    stderr: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
-    """A statement that was contradicted.
-
-    Args:
-        where: the subtask, or `(whole)` or `(total)`.
-        stated, seen: the stated result and ours.
-        evidence: the test that decided; `None` if no test did.
-        note: of a total, the verdict of each subtask; if no test decided, the compiler's message.
-    """
-
-    problem: str
-    solution: str
-    where: str
-    stated: str
-    seen: str
-    evidence: Evidence | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearLimit:
-    """A time near the time limit: on another machine it may be on the other side.
-
-    Args:
-        margin: (limit − time) / limit; negative above the limit.
-        reran: whether the time is that of a repetition alone on the machine.
-    """
-
-    problem: str
-    solution: str
-    test: str
-    verdict: str
-    cpu_s: float
-    limit_s: float
-    margin: float
-    reran: bool
-
-
-@dataclass(slots=True, kw_only=True)
-class Counts:
-    """The counts of a problem."""
-
-    solutions: int = 0
-    statements: int = 0
-    agreements: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,6 +32,8 @@ class Validation:
 
     Args:
         reading: the solutions, and the rows that were not judged.
+        problems: for each problem its numbers of `solutions`, `statements` and `agreements`.
+        disagreements, near_limit: their entries in `validation.json`.
         undecided: solutions that we failed to judge, with the reason.
         pending: the number of solutions not judged yet, because the run was interrupted.
         targets: the targets that judged, with their isolation.
@@ -102,11 +41,11 @@ class Validation:
     """
 
     reading: StatedSolutions = field(default_factory=StatedSolutions)
-    problems: dict[str, Counts] = field(default_factory=dict)
-    disagreements: list[Disagreement] = field(default_factory=list)
+    problems: dict[str, Counter[str]] = field(default_factory=dict)
+    disagreements: list[dict[str, Any]] = field(default_factory=list)
     undecided: list[str] = field(default_factory=list)
     pending: int = 0
-    near_limit: list[NearLimit] = field(default_factory=list)
+    near_limit: list[dict[str, Any]] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
     judged: list[tuple[StatedSolution, JudgedSubmission]] = field(default_factory=list)
 
@@ -117,14 +56,10 @@ class Validation:
 
     def add(self, solution: StatedSolution, result: SubmissionResult) -> None:
         """Compare the result of a solution with the statements about it."""
-        counts = self.problems.setdefault(str(solution.problem.key), Counts())
-        counts.solutions += 1
-        counts.statements += solution.statements
-        for difference in compare(solution, result):
-            if difference is None:
-                counts.agreements += 1
-            else:
-                self.disagreements.append(difference)
+        found = list(compare(solution, result))
+        counts = self.problems.setdefault(str(solution.problem.key), Counter())
+        counts.update(solutions=1, statements=solution.statements, agreements=found.count(None))
+        self.disagreements += [_disagreement(solution, result, each) for each in found if each is not None]
         error = judge_error(result)
         if error is not None:
             self.undecided.append(f"{solution.problem.key}, {solution.name}: {error}")
@@ -137,8 +72,8 @@ class Validation:
         return {
             "format": 1,
             "agrees": self.agrees,
-            "problems": {name: asdict(counts) for name, counts in sorted(self.problems.items())},
-            "disagreements": [asdict(entry) for entry in self.disagreements],
+            "problems": dict(sorted(self.problems.items())),
+            "disagreements": self.disagreements,
             "undecided": self.undecided,
             "refused": list(self.reading.refused),
             "unstated": self.reading.unstated,
@@ -146,32 +81,12 @@ class Validation:
             "unmatched": self.reading.unmatched,
             "pending": self.pending,
             "targets": sorted(self.targets),
-            "near_limit": [asdict(entry) for entry in self.near_limit],
+            "near_limit": self.near_limit,
         }
 
 
-def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disagreement | None]:
-    """For each statement a disagreement, or `None` if it agrees; nothing if we failed to judge."""
-    for difference in _differences(solution, result):
-        yield None if difference is None else _disagreement(solution, result, difference)
-
-
-def _disagreement(solution: StatedSolution, result: SubmissionResult, difference: Difference) -> Disagreement:
-    subtask = difference.subtask
-    where = difference.where or (TOTAL if subtask is None else subtask.subtask)
-    evidence = None if subtask is None else _evidence(solution.problem, subtask, difference)
-    return Disagreement(
-        problem=str(solution.problem.key),
-        solution=solution.name,
-        where=where,
-        stated=difference.stated,
-        seen=difference.seen,
-        evidence=evidence,
-        note=_note(result) if where == TOTAL or evidence is None else "",
-    )
-
-
-def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator[Difference | None]:
+def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Difference | None]:
+    """For each statement a difference, or `None` if it agrees; nothing if we failed to judge."""
     by_name = {subtask.subtask: subtask for subtask in result.subtasks}
     for name, expectation in solution.subtasks.items():
         subtask = by_name[name]
@@ -207,56 +122,82 @@ def _compare_whole(label: Expectation, result: SubmissionResult) -> Iterator[Dif
         yield None
     elif all(map(is_judged, result.subtasks)) or (label.name == MODEL_SOLUTION and contradicting):
         text = ", ".join(f"{subtask.subtask} {_verdict_text(subtask)}" for subtask in result.subtasks)
-        yield _contradiction(label, contradicting[-1], text, where=WHOLE)
+        yield _contradiction(label, contradicting[-1], text, where="(whole)")
 
 
 def _contradiction(expectation: Expectation, subtask: SubtaskResult, seen: str, *, where: str = "") -> Difference:
-    by_memory = Verdict.MLE in expectation.verdicts
-    return Difference(where=where, subtask=subtask, stated=expectation.name, seen=seen, by_memory=by_memory)
+    return Difference(
+        where=where or subtask.subtask,
+        subtask=subtask,
+        stated=expectation.name,
+        seen=seen,
+        by_memory=Verdict.MLE in expectation.verdicts,
+    )
+
+
+def _disagreement(solution: StatedSolution, result: SubmissionResult, difference: Difference) -> dict[str, Any]:
+    """A statement that was contradicted, with the test that decided (`evidence`; `None` if no test did).
+
+    `note` is, of a total, the verdict of each subtask; if no test decided, the compiler's message.
+    """
+    evidence = _evidence(solution, difference)
+    return {
+        "problem": str(solution.problem.key),
+        "solution": solution.name,
+        "where": difference.where,
+        "stated": difference.stated,
+        "seen": difference.seen,
+        "evidence": evidence,
+        "note": _note(result) if difference.where == TOTAL or evidence is None else "",
+    }
 
 
 def _note(result: SubmissionResult) -> str:
-    """What decided, if no test did."""
     if result.compile.verdict is not None:
         return result.compile.message[:_NOTE_CHARS]
     return ", ".join(f"{subtask.subtask} {_verdict_text(subtask)}" for subtask in result.subtasks)
 
 
-def _evidence(problem: Problem, subtask: SubtaskResult, difference: Difference) -> Evidence | None:
-    """The named test, else the deciding one. If all tests are AC, the one that came closest to failing."""
-    ran = [outcome for outcome in subtask.tests if outcome.verdict not in (Verdict.SKIPPED, Verdict.JE)]
-    if not ran:
+def _evidence(solution: StatedSolution, difference: Difference) -> dict[str, Any] | None:
+    """The named test, else the deciding one. If all tests are AC, the one that came closest to failing. With the
+    figures that a person needs to see which side is right."""
+    subtask = difference.subtask
+    tests = () if subtask is None else subtask.tests
+    ran = [outcome for outcome in tests if outcome.verdict not in (Verdict.SKIPPED, Verdict.JE)]
+    if subtask is None or not ran:
         return None
     named = next((outcome for outcome in ran if outcome.test == difference.test), None)
     deciding = named or deciding_test(subtask) or ran[0]
     if subtask.verdict is Verdict.AC and named is None:
         deciding = max(ran, key=lambda o: (o.memory_bytes if difference.by_memory else o.cpu_ms) or 0)
-    return Evidence(
-        test=deciding.test,
-        verdict=deciding.verdict,
-        cpu_s=deciding.time_s,
-        limit_s=problem.time_limit_s,
-        memory_bytes=deciding.memory_bytes,
-        message=deciding.message,
-        stderr=deciding.stderr,
-    )
+    return {
+        "test": deciding.test,
+        "verdict": deciding.verdict,
+        "cpu_s": deciding.time_s,
+        "limit_s": solution.problem.time_limit_s,
+        "memory_bytes": deciding.memory_bytes,
+        "message": deciding.message,
+        "stderr": deciding.stderr,
+    }
 
 
-def _near_limit(solution: StatedSolution, result: SubmissionResult) -> Iterator[NearLimit]:
+def _near_limit(solution: StatedSolution, result: SubmissionResult) -> Iterator[dict[str, Any]]:
+    """The times near the time limit, which on another machine may be on its other side. `margin` is (limit − time) /
+    limit; `reran`: the time is that of a repetition alone on the machine."""
     limit_s = solution.problem.time_limit_s
     for outcome in distinct_outcomes(result):
         cpu_s = outcome.time_s
         if outcome.near_limit and cpu_s is not None:
-            yield NearLimit(
-                problem=str(solution.problem.key),
-                solution=solution.name,
-                test=outcome.test,
-                verdict=outcome.verdict,
-                cpu_s=cpu_s,
-                limit_s=limit_s,
-                margin=round(1 - cpu_s / limit_s, 4),
-                reran=outcome.reran,
-            )
+            yield {
+                "problem": str(solution.problem.key),
+                "solution": solution.name,
+                "test": outcome.test,
+                "verdict": outcome.verdict,
+                "cpu_s": cpu_s,
+                "limit_s": limit_s,
+                "margin": round(1 - cpu_s / limit_s, 4),
+                "reran": outcome.reran,
+            }
 
 
 def _verdict_text(subtask: SubtaskResult) -> str:

@@ -45,6 +45,7 @@ _OURS = ("fingerprint", "duplicate_of")
 STATED_RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS, "verdict")
 """The columns that are read; the last three show that results are ours, and whether a row of ours was judged."""
 
+TOTAL = "(total)"
 _NOT_COMPARED = frozenset({"SKIPPED", "JE"})
 
 
@@ -90,17 +91,17 @@ class Difference:
     """A difference between what is stated and our result.
 
     Args:
-        subtask: the subtask; `None` for the total.
+        where: the name of the subtask, `(whole)` or `(total)`.
         stated, seen: both results, as text.
-        where: what is compared, if it is neither a subtask nor the total.
+        subtask: the subtask with the test that decided; `None` if there is none.
         test: the first test with another status, if known.
         by_memory: whether the memory of a test decides, and not its time.
     """
 
+    where: str
     stated: str
     seen: str
     subtask: SubtaskResult | None = None
-    where: str = ""
     test: str | None = None
     by_memory: bool = False
 
@@ -175,15 +176,19 @@ def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Diff
         if statement.points is not None and subtask.score is not None:
             points = subtask.score * subtask.points
             agrees = abs(points - statement.points) <= statement.tolerance
-            stated_points, other = f"{statement.points:g} points", _first_other_test(statement, subtask)
-            difference = Difference(subtask=subtask, stated=stated_points, seen=f"{points:.6g} points", test=other)
-            yield None if agrees else difference
+            texts = f"{statement.points:g} points", f"{points:.6g} points"
+            yield None if agrees else _difference(statement, subtask, *texts)
         if statement.status is not None:
             yield from _status_difference(statement, statement.status, subtask, is_ours=stated.is_ours)
     if stated.total is not None and result.score is not None:
         agrees = abs(result.score - stated.total) <= stated.tolerance + 1e-9
-        totals = (f"{stated.total:g} points", f"{result.score:g} points")
-        yield None if agrees else Difference(stated=totals[0], seen=totals[1])
+        texts = f"{stated.total:g} points", f"{result.score:g} points"
+        yield None if agrees else Difference(where=TOTAL, stated=texts[0], seen=texts[1])
+
+
+def _difference(statement: StatedSubtask, subtask: SubtaskResult, stated: str, seen: str) -> Difference:
+    other = _first_other_test(statement, subtask)
+    return Difference(where=subtask.subtask, stated=stated, seen=seen, subtask=subtask, test=other)
 
 
 def _status_difference(
@@ -201,8 +206,7 @@ def _status_difference(
         return
     else:
         agrees = _can_be_worst(status, [read_as(test.verdict, test.message) for test in ran])
-    other = _first_other_test(statement, subtask)
-    yield None if agrees else Difference(subtask=subtask, stated=status, seen=subtask.verdict.value, test=other)
+    yield None if agrees else _difference(statement, subtask, status, subtask.verdict.value)
 
 
 def read_as(verdict: Verdict, message: str) -> tuple[str, ...]:
