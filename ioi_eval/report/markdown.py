@@ -18,6 +18,7 @@ from ioi_eval.report.terminal import (
     no_mean,
     of_full_marks,
     problem_cells,
+    problems_of,
     share,
 )
 from ioi_eval.report.texts import counted, half_up, points, printable
@@ -141,7 +142,7 @@ def _contests(summary: Mapping[str, Any], level: str) -> str:
         (
             str(contest["year"]),
             str(contest["problems"]),
-            *(of_full_marks(contest, name) for name in SUMS),
+            *(of_full_marks(contest, name, problems_of(summary, contest)) for name in SUMS),
         )
         for contest in summary["contests"]
     ]

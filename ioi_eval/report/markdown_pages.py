@@ -18,7 +18,7 @@ from ioi_eval.report.frame import SUMMARY, result_rows
 from ioi_eval.report.markdown import LOWER_BOUND, cell, markdown_table
 from ioi_eval.report.result_sets import summary_of
 from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of
-from ioi_eval.report.terminal import bounded, of_full_marks
+from ioi_eval.report.terminal import bounded, of_full_marks, problems_of
 from ioi_eval.report.texts import file_name, points
 
 _COLUMNS = ("target_subtask", "verdict", "total_score", "code_compiles", "all_subtasks_results", "error")
@@ -70,8 +70,8 @@ def _overview_row(name: str, results: Path) -> list[str]:
     try:
         counts = summary["submissions"]
         contests = ", ".join(
-            f"{contest['year']}: {of_full_marks(contest, 'all_submissions_score')}, "
-            f"50: {bounded(contest, 'limit_50_score')}"
+            f"{contest['year']}: {of_full_marks(contest, 'all_submissions_score', problems_of(summary, contest))}, "
+            f"50: {bounded(contest, 'limit_50_score', problems_of(summary, contest))}"
             for contest in summary["contests"]
         )
         numbers = [str(counts[kind]) for kind in ("rows", "scored", "undecided")]

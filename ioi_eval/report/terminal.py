@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.model import Verdict
-from ioi_eval.report.result_values import problem_name_of, submission_of
+from ioi_eval.report.result_values import PRACTICE, problem_name_of, submission_of
 from ioi_eval.report.run_summary import BIASED, CONTINUE
 from ioi_eval.report.texts import counted, listed, percent, points, printable, table
 
@@ -70,23 +71,47 @@ def problem_cells(problem: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def of_full_marks(of: Mapping[str, Any], score: str) -> str:
+Values = Mapping[str, Any]
+"""A summary, or an entry in it."""
+
+
+def of_full_marks(of: Values, score: str, problems: Sequence[Values] | None = None) -> str:
     """Points and full marks: `30/100`, or `30?/100` as `bounded` has it."""
-    return f"{bounded(of, score)}/{points(of['points'])}"
+    return f"{bounded(of, score, problems)}/{points(of['points'])}"
 
 
-def bounded(of: Mapping[str, Any], score: str) -> str:
-    """Points, followed by `?` if judge errors make them a lower bound; full marks never have a `?`."""
-    return points(of[score]) + ("?" if of["undecided"] and of[score] != of["points"] else "")
+def bounded(of: Values, score: str, problems: Sequence[Values] | None = None) -> str:
+    """The points of a problem, or of a contest with these `problems`, followed by `?` if they are a lower bound."""
+    is_bound = any(_may_be_more(problem, score) for problem in (problems or [of]))
+    return points(of[score]) + "?" * is_bound
 
 
-def _has_bounds(summary: Mapping[str, Any]) -> bool:
+def problems_of(summary: Values, contest: Values) -> list[Values]:
+    """The problems of a contest in a summary, or in one of its groups."""
+    return [
+        problem for problem in summary["problems"] if problem["year"] == contest["year"] and problem["day"] != PRACTICE
+    ]
+
+
+def _may_be_more(problem: Values, score: str) -> bool:
+    """Whether judge errors may hide points: in a subtask, or among the 50, for which subtasks are not counted."""
+    if any(map(_hides_points, problem["subtasks"])):
+        return True
+    return bool(problem["undecided"]) and problem[score] != problem["all_submissions_score"]
+
+
+def _hides_points(subtask: Values) -> bool:
+    return bool(subtask["undecided"]) and subtask["best_points"] != subtask["points"]
+
+
+def _best_points(subtask: Values) -> str:
+    return f"{points(subtask['best_points'])}{'?' * _hides_points(subtask)}/{points(subtask['points'])}"
+
+
+def _has_bounds(summary: Values) -> bool:
     """Whether the report has points with a `?`."""
-    contests = [contest for of in (summary, *summary["groups"]) for contest in of["contests"]]
-    problems = summary["problems"]
-    shown = [bounded(item, name) for item in (*contests, *problems) for name in SUMS]
-    shown += [bounded(subtask, "best_points") for problem in problems for subtask in problem["subtasks"]]
-    return any(text.endswith("?") for text in shown)
+    contests = [problems_of(of, contest) for of in (summary, *summary["groups"]) for contest in of["contests"]]
+    return any(_may_be_more(problem, name) for name in SUMS for problem in chain(summary["problems"], *contests))
 
 
 def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
@@ -96,7 +121,7 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
     best = [
         (
             f"{problem['year']}/{problem['problem']}",
-            " ".join(of_full_marks(subtask, "best_points") for subtask in problem["subtasks"]),
+            " ".join(map(_best_points, problem["subtasks"])),
         )
         for problem in problems
     ]
@@ -134,7 +159,8 @@ def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]
     row.append(share(group["average_score"]))
     values, intervals = group["pass_at_k"], group["pass_at_k_interval"]
     row.extend(percent(values[k], *intervals[k]) if k in values else "–" for k in ks)
-    row.extend(bounded(contests[year], name) if year in contests else "–" for year in years for name in SUMS)
+    for contest in map(contests.get, years):
+        row += [bounded(contest, name, problems_of(group, contest)) if contest else "–" for name in SUMS]
     return row
 
 
@@ -167,7 +193,7 @@ def _groups(summary: Mapping[str, Any]) -> Iterable[str]:
 def _contests(summary: Mapping[str, Any]) -> Iterable[str]:
     for contest in summary["contests"]:
         if contest["problems"] > 1:
-            every, limited = bounded(contest, "all_submissions_score"), bounded(contest, "limit_50_score")
+            every, limited = (bounded(contest, name, problems_of(summary, contest)) for name in SUMS)
             yield (
                 f"{contest['year']}: {every} of {points(contest['points'])} points on {contest['problems']} problems "
                 f"with all submissions, {limited} with 50 each"

@@ -23,13 +23,12 @@ from ioi_eval.pipeline.dump_reader import DumpReading
 from ioi_eval.problems.row import Row
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report, markdown_table
-from ioi_eval.report.rows import JudgedSubmission, result_row
+from ioi_eval.report.rows import CpuSplit, JudgedSubmission, result_row
 from ioi_eval.report.run_summary import KINDS, ReasonCounts, RunCounts, RunFacts
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import share, terminal_report
 from ioi_eval.report.texts import half_up, points, printable, table
-from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import submission_result
 from tests.scored import add_to
 from tests.small_problems import small_problem
@@ -338,6 +337,21 @@ def test_question_marks_are_explained_only_if_there_are_any() -> None:
     assert "?" not in terminal_report(summary.as_dict(RUN))
     add(summary, NILE, "1", 1, None)  # full marks are no lower bound
     assert "?" not in terminal_report(summary.as_dict(RUN))
+
+
+def test_a_judge_error_that_hides_no_points_leaves_totals_exact() -> None:
+    """Its subtask without a score has full marks already, and the other one is decided by a zero. Only points that may
+    be more have a question mark.
+    """
+    summary = Summary()
+    add(summary, NILE, "0", 1, 0.5)
+    add(summary, NILE, "1", None, 0)
+    add(summary, TREE, "2", 1, 1)
+    values = summary.as_dict(RUN)
+    assert [(s["best_points"], s["undecided"]) for s in values["problems"][0]["subtasks"]] == [(40, 0), (30, 0)]
+    assert "2024: 170 of 200 points on 2 problems" in terminal_report(values)
+    assert "?" not in terminal_report(values)
+    assert "| 2024 | 2 | 170/200 | 170/200 |" in markdown_report(values)
 
 
 def test_full_marks_of_several_subtasks_are_full_marks() -> None:
