@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+KS = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)
+"""The k of pass@k in reports."""
 DRAWS = 1000
 SEED = 20210520  # the day APPS was published
 _CUT = DRAWS // 40  # 2.5 %
@@ -89,6 +91,25 @@ def mean_estimates(columns: Mapping[str, Sequence[float]], *, intervals: bool = 
         name: Estimate(value=mean, low=float(drawn[_CUT, index]), high=float(drawn[-1 - _CUT, index]))
         for index, (name, mean) in enumerate(zip(columns, means, strict=True))
     }
+
+
+def means_of_problems(
+    problems: Sequence[tuple[float | None, int, int]], *, intervals: bool
+) -> tuple[Estimate | None, dict[int, Estimate]]:
+    """The mean share of the points that a submission gets, and pass@k for each of `KS`. Solved means full marks in
+    every subtask; submissions that could not be judged are left out.
+
+    Args:
+        problems: of each the mean share (`None` if unknown), and how many submissions were judged and solved it.
+
+    Returns:
+        The mean share, if that of every problem is known; and pass@k if every problem has k judged submissions.
+    """
+    shares = [share for share, _, _ in problems if share is not None]
+    columns = {"": shares} if shares and len(shares) == len(problems) else {}
+    passing = pass_at_each_k([(judged, solved) for _, judged, solved in problems], KS)
+    found = mean_estimates({**columns, **{str(k): column for k, column in passing.items()}}, intervals=intervals)
+    return found.get(""), {k: found[str(k)] for k in passing}
 
 
 def random_numbers(start: int, count: int) -> NDArray[np.uint32]:

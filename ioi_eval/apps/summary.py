@@ -18,13 +18,12 @@ from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.errors import InputError
-from ioi_eval.estimates import mean_estimates, pass_at_each_k
+from ioi_eval.estimates import KS, mean_estimates, pass_at_each_k
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import difficulty_order
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary
-from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import counted
 from ioi_eval.selection import ResultRow
 

@@ -1,8 +1,8 @@
 """Results for people and for other programs.
 
 - `rows`: a row for each submission; `frame` and `result_sets` read them again, `result_values` reads single values;
-- `run_summary`: adds up the results of a run one by one, for every family of problems; `summary`, with `tally` and
-  `totals`, adds what only contest problems have;
+- `run_summary`: adds up the results of a run one by one, for every family of problems; `summary` adds what only contest
+  problems have;
 - `summary_from_rows`: the same from the rows of results, without judging;
 - `two_runs`, `selection_table` and `standings`: compares results with others, with other choices of submissions, and
   with contestants;

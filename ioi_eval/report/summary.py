@@ -1,18 +1,162 @@
-"""The summary of a run on contest problems: the content of `summary.json`, from which tables and reports are made."""
+"""The summary of a run on contest problems: the content of `summary.json`, from which tables and reports are made.
+
+Results are added one by one for each problem; the memory does not grow with the number of tests.
+"""
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from ioi_eval.estimates import means_of_problems
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import PRACTICE
+from ioi_eval.report.rows import CpuSplit
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
-from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates, scores_of
-from ioi_eval.report.totals import CpuSplit
+from ioi_eval.scores import BestSubtasks
 from ioi_eval.selection import reasoning_length, select, selected_score, sum_of_points
+
+_COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
+
+
+def scores_of(result: SubmissionResult) -> bytes:
+    """Score, weighted score and whether it is AC (1 or 0) of each subtask as doubles, one after the other.
+
+    A score that is not known is NaN. Scores of the reference are rounded, so a score of 1 may be PA.
+    """
+    values = (
+        math.nan if value is None else value
+        for subtask in result.subtasks
+        for value in (subtask.score, subtask.weighted_score, subtask.verdict is Verdict.AC)
+    )
+    return array("d", values).tobytes()
+
+
+@fast_dataclass
+class LightRow(Mapping[str, Any]):
+    """A result row with only the columns that `selection` reads (scores, target, length), in about 250 bytes: a problem
+    may have a hundred thousand rows with long generations. Its scores are as `scores_of` gives them; `compiles` is
+    `None` if we failed to find out; the length is that of the model's reasoning."""
+
+    problem: Problem
+    compiles: bool | None
+    scores: bytes
+    target_subtask: str | None
+    length: float
+
+    def __getitem__(self, column: str) -> Any:
+        if column == "all_subtasks_results":
+            return self.results()
+        if column == "metadata":
+            return {"completion_tokens": self.length}
+        return self.compiles if column == "code_compiles" else self.target_subtask
+
+    def get(self, column: str, default: Any = None) -> Any:
+        """Like `Mapping.get` in half the time: choosing 50 of a hundred thousand rows calls it half a million times."""
+        return self[column] if column in _COLUMNS else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COLUMNS)
+
+    def __len__(self) -> int:
+        return len(_COLUMNS)
+
+    def results(self) -> list[dict[str, Any]]:
+        """The subtasks, as in the column `all_subtasks_results`."""
+        scores = array("d")
+        scores.frombytes(self.scores)
+        return [
+            {
+                "subtask": subtask.name,
+                "points": subtask.points,
+                "score_precision": self.problem.score_precision,
+                "score": None if math.isnan(score) else score,
+                "weighted_score": None if math.isnan(score) else points,
+                "status": Verdict.AC if accepted else Verdict.PA,
+            }
+            for subtask, score, points, accepted in zip(
+                self.problem.subtasks, scores[::3], scores[1::3], scores[2::3], strict=True
+            )
+        ]
+
+
+@dataclass(slots=True, kw_only=True)
+class ProblemTally:
+    """All submissions of one problem."""
+
+    problem: Problem
+    total_score: float = 0.0
+    best: float | None = None
+    best_submission: str | None = None
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    together: BestSubtasks = field(init=False)
+    rows: list[LightRow] = field(default_factory=list)
+    _scores: set[bytes] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.together = BestSubtasks(self.problem)
+
+    def add(self, submission: str, result: SubmissionResult, row: LightRow) -> None:
+        """Add a submission; its result may be that of another submission with the same program."""
+        self.rows.append(row)
+        self.verdicts[result.verdict] += 1
+        if result.score is not None:
+            self.total_score += result.score
+            if self.best is None or result.score > self.best:
+                self.best, self.best_submission = result.score, submission
+        if result.score is None or row.scores not in self._scores:  # else no subtask has a better score than before
+            self._scores.add(row.scores)
+            self.together.add(result, submission=submission)
+
+    @property
+    def points(self) -> float:
+        """Full marks of the problem."""
+        return sum_of_points(subtask.points for subtask in self.problem.subtasks)
+
+    @property
+    def means(self) -> tuple[float | None, int, int]:
+        """The entry of the problem for `means_of_problems`."""
+        judged = len(self.rows) - self.verdicts[Verdict.JE]
+        share = self.total_score / judged / self.points if judged and self.points else None
+        return share, judged, self.verdicts[Verdict.AC]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        problem = self.problem
+        return {
+            "year": problem.key.year,
+            "problem": problem.key.id,
+            "name": problem.name,
+            "day": problem.day,
+            "points": self.points,
+            "time_limit_s": problem.time_limit_s or None,  # unknown in `summary_from_rows`
+            "memory_limit_bytes": problem.memory_limit_bytes or None,
+            "submissions": len(self.rows),
+            "undecided": self.verdicts[Verdict.JE],
+            "solved": self.verdicts[Verdict.AC],
+            "verdicts": verdict_counts(self.verdicts),
+            "best_score": self.best,
+            "best_submission": self.best_submission,
+            "all_submissions_score": self.together.score(),
+            "limit_50_score": selected_score(self.rows, select(self.rows)),
+            "subtasks": [
+                {
+                    "subtask": best.subtask,
+                    "points": best.points,
+                    "best_score": best.score,
+                    "best_points": best.weighted_score,
+                    "best_submission": best.submission,
+                    "undecided": best.undecided,
+                }
+                for best in self.together.subtasks()
+            ],
+        }
 
 
 class Summary(RunSummary):
@@ -60,16 +204,12 @@ class Summary(RunSummary):
                 summary._problems[problem.key] = ProblemTally(problem=problem)
             summary._problems[problem.key].add(submission, result, light)
             summary._take(row, submission, str(problem.key), reason)
-            summary._count_calls_and_cpu(row, result, cpu)
+            summary._suspicious += bool(row["attempted"]) or any(s.verdict is Verdict.SV for s in result.subtasks)
+            if row["duplicate_of"] is None:
+                summary._attempted.update(entry["call"] for entry in row["attempted"])
+                summary._cpu += cpu
             if aim is None and row["target_subtask"] is not None:
                 summary._unknown_targets.add(str(problem.key), row["target_subtask"])
-
-    def _count_calls_and_cpu(self, row: Mapping[str, Any], result: SubmissionResult, cpu: CpuSplit) -> None:
-        """Count its refused system calls, whether it is suspicious, and its CPU time; arguments as in `add`."""
-        self._suspicious += bool(row["attempted"]) or any(s.verdict is Verdict.SV for s in result.subtasks)
-        if row["duplicate_of"] is None:
-            self._attempted.update(entry["call"] for entry in row["attempted"])
-            self._cpu += cpu
 
     def _own(self, run: RunFacts) -> dict[str, Any]:  # noqa: ARG002 - not needed
         return {
@@ -96,56 +236,22 @@ class Summary(RunSummary):
 
     def _scores(self, *, intervals: bool) -> dict[str, Any]:
         tallies = self._tallies()
-        problems = [_problem(tally) for tally in tallies]
-        estimates = problem_estimates(tallies, intervals=intervals)
+        problems = [tally.as_dict() for tally in tallies]
+        average, passing = means_of_problems([tally.means for tally in tallies], intervals=intervals)
         return {
             "contests": _contests(problems),
             "problems": problems,
-            "average_score": estimates[AVERAGE].as_dict() if AVERAGE in estimates else None,
-            "pass_at_k": {name: estimate.value for name, estimate in estimates.items() if name != AVERAGE},
-            "pass_at_k_interval": {
-                name: [estimate.low, estimate.high] for name, estimate in estimates.items() if name != AVERAGE
-            },
+            "average_score": None if average is None else average.as_dict(),
+            "pass_at_k": {str(k): estimate.value for k, estimate in passing.items()},
+            "pass_at_k_interval": {str(k): [estimate.low, estimate.high] for k, estimate in passing.items()},
         }
 
     def _tallies(self) -> list[ProblemTally]:
         return sorted(self._problems.values(), key=lambda t: (t.problem.key.year, str(t.problem.day), t.problem.key.id))
 
 
-def _problem(tally: ProblemTally) -> dict[str, Any]:
-    problem, together = tally.problem, tally.together
-    return {
-        "year": problem.key.year,
-        "problem": problem.key.id,
-        "name": problem.name,
-        "day": problem.day,
-        "points": tally.points,
-        "time_limit_s": problem.time_limit_s or None,  # unknown in `summary_from_rows`
-        "memory_limit_bytes": problem.memory_limit_bytes or None,
-        "submissions": tally.submissions,
-        "undecided": tally.undecided,
-        "solved": tally.solved,
-        "verdicts": verdict_counts(tally.verdicts),
-        "best_score": tally.best,
-        "best_submission": tally.best_submission,
-        "all_submissions_score": together.score(),
-        "limit_50_score": selected_score(tally.rows, select(tally.rows)),
-        "subtasks": [
-            {
-                "subtask": best.subtask,
-                "points": best.points,
-                "best_score": best.score,
-                "best_points": best.weighted_score,
-                "best_submission": best.submission,
-                "undecided": best.undecided,
-            }
-            for best in together.subtasks()
-        ],
-    }
-
-
 def _contests(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Sums over each year's problems (values of `_problem`), without practice problems."""
+    """Sums over each year's problems , without practice problems."""
     years: dict[int, list[Mapping[str, Any]]] = {}
     for problem in problems:
         if problem["day"] != PRACTICE:

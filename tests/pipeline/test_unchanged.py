@@ -152,7 +152,7 @@ def test_the_digest_of_the_package_covers_what_makes_results(tmp_path: Path) -> 
     before = digest_of_package(str(package))
     assert before == digest_of_package(str(PACKAGE))
     for name in (
-        *("estimates.py", "scores.py", "report/totals.py", "report/page/page.css", "report/ioi_cutoffs.csv"),
+        *("estimates.py", "scores.py", "report/summary.py", "report/page/page.css", "report/ioi_cutoffs.csv"),
         *("pipeline/contest.py", "apps/summary.py", "extract/fences.py", "rows/__init__.py", "cli/scoring.py"),
     ):
         content = (package / name).read_bytes()

@@ -18,7 +18,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.rows import JudgedSubmission, result_row
-from ioi_eval.report.tally import LightRow, scores_of
+from ioi_eval.report.summary import LightRow, scores_of
 from ioi_eval.scores import BestSubtasks
 from ioi_eval.selection import reasoning_length, select, selected_score
 from tests.scored import make_problem, outcomes, result_of

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, similar
-from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
+from ioi_eval.estimates import Estimate, means_of_problems
 from ioi_eval.report.frame import not_a_result_row
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
@@ -22,7 +22,6 @@ from ioi_eval.report.result_values import (
     tests_of,
     verdict_of,
 )
-from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import excerpt, points
 from ioi_eval.rows import is_hub_id
 from ioi_eval.selection import ResultRow
@@ -71,16 +70,14 @@ class ModelGroup:
 
     @property
     def metrics(self) -> dict[str, Estimate]:
-        """Means over problems: `score`, and `pass@1`, `pass@2`, …; each only if every problem has enough samples.
-
-        They are the same as in `summary.json`: a submission that could not be judged is not a sample.
-        """
-        counts = [(len(shares), self.solved.get(problem, 0)) for problem, shares in self.shares.items()]
-        columns: dict[str, list[float]] = {}
-        if counts and all(n for n, _ in counts) and all(self.full.values()):
-            columns[SCORE] = [math.fsum(shares) / len(shares) for shares in self.shares.values()]
-        columns |= {f"pass@{k}": column for k, column in pass_at_each_k(counts, KS).items()}
-        return mean_estimates(columns, intervals=not self.is_part)
+        """Means over problems, the same as in `summary.json`: `score`, and `pass@1`, `pass@2`, …"""
+        problems = []
+        for problem, shares in self.shares.items():
+            mean = math.fsum(shares) / len(shares) if shares and self.full[problem] else None
+            problems.append((mean, len(shares), self.solved.get(problem, 0)))
+        average, passing = means_of_problems(problems, intervals=not self.is_part)
+        named = {f"pass@{k}": estimate for k, estimate in passing.items()}
+        return named if average is None else {SCORE: average, **named}
 
 
 class Material:
