@@ -23,7 +23,7 @@ from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import replacing
-from ioi_eval.report.frame import PAGE, RESULTS, TESTS
+from ioi_eval.report.frame import PAGE, REPORT, RESULTS, TESTS
 from ioi_eval.report.texts import counted
 
 
@@ -85,7 +85,7 @@ def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) 
     emit_summary(events, summary, out=out)
     print("\n\n".join(texts))
     page = _write_page(out)
-    print(f"\nResults: {out / RESULTS}\nReport:  {out / 'report.md'}{page}", flush=True)
+    print(f"\nResults: {out / RESULTS}\nReport:  {out / REPORT}{page}", flush=True)
 
 
 def _write_page(directory: Path) -> str:
@@ -96,7 +96,7 @@ def _write_page(directory: Path) -> str:
     path = directory / PAGE
     try:
         if not _is_new(path, directory):
-            markdown = (directory / "report.md").read_text(encoding="utf-8", errors="replace")
+            markdown = (directory / REPORT).read_text(encoding="utf-8", errors="replace")
             from ioi_eval.report.html import Page
 
             with locked(directory, []):  # a run that begins now would replace the results while they are read

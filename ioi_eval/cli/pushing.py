@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
 from ioi_eval.errors import InputError
-from ioi_eval.report.frame import PAGE, SUMMARY
+from ioi_eval.report.frame import PAGE, REPORT, SUMMARY
 from ioi_eval.report.hub import HubResults
 from ioi_eval.report.texts import counted
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ioi_eval.cli.run_call import RunOptions
     from ioi_eval.pipeline import DumpOutcome
 
-_REPORTS = ("report.md", PAGE, SUMMARY)
+_REPORTS = (REPORT, PAGE, SUMMARY)
 
 
 def push(

@@ -13,7 +13,7 @@ from ioi_eval.journal import check_writable
 from ioi_eval.journal.opening import LOCK, at_rest, locked
 from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.pipeline.writing import replacing, write_summary
-from ioi_eval.report.frame import PAGE, RESULTS
+from ioi_eval.report.frame import PAGE, REPORT, RESULTS
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_rows import GROUP
@@ -70,7 +70,7 @@ def remake(
             page.write(file, noscript=text)
         write_summary(target, values, text)  # after the page: if that fails, a wrong value must still be there
     print(terminal(values))
-    print(f"\nReport:  {target / 'report.md'}\nPage:    {target / PAGE}")
+    print(f"\nReport:  {target / REPORT}\nPage:    {target / PAGE}")
     return 0 if values["complete"] else 1
 
 

@@ -34,7 +34,7 @@ from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
-from ioi_eval.report.terminal import suspicious_report, terminal_report
+from ioi_eval.report.terminal import terminal_report
 from ioi_eval.report.texts import counted, listed
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
@@ -124,6 +124,8 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOut
 def _show(call: ScoreCall, outcome: DumpOutcome, after: Callable[[ScoreCall, DumpOutcome], int], events: Events) -> int:
     texts = [terminal_report(outcome.summary)]
     if call.suspicious:
+        from ioi_eval.report.one_submission import suspicious_report
+
         texts.append(suspicious_report(result_rows(call.out), id_column=call.id_column))
     end_run(call.out, outcome.summary, events, *texts)
     return max(outcome.exit_code, after(call, outcome))

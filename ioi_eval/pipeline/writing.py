@@ -18,7 +18,7 @@ from ioi_eval.errors import ODD_DATA, SetupError
 from ioi_eval.model import Keep, Verdict
 from ioi_eval.new_files import new_file
 from ioi_eval.report import compact
-from ioi_eval.report.frame import SUMMARY
+from ioi_eval.report.frame import REPORT, SUMMARY
 from ioi_eval.report.inputs import TextPart, input_line
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
@@ -87,7 +87,7 @@ def _without_output(test: Mapping[str, Any]) -> dict[str, Any]:
 def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> None:
     """Write `summary.json`, and as `report.md` the same in Markdown."""
     write_text(directory / SUMMARY, json.dumps(values, indent=2, ensure_ascii=False, default=str) + "\n")
-    write_text(directory / "report.md", report)
+    write_text(directory / REPORT, report)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _BUFFER_BYTES = 1024 * 1024  # lines have 2 kB; with the usual buffer of 8 kB, reading them takes twice as long
-RESULTS, TESTS, INPUTS, SUMMARY, PAGE = "results.jsonl", "tests.jsonl", "inputs.jsonl", "summary.json", "report.html"
+RESULTS, TESTS, INPUTS = "results.jsonl", "tests.jsonl", "inputs.jsonl"
+SUMMARY, REPORT, PAGE = "summary.json", "report.md", "report.html"
 MCPBR_RECORDS = "mcpbr.jsonl"
 
 _NO_MEMORY = "Not enough memory"  # how a message of orjson begins if it gets no memory

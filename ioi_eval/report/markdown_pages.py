@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, SetupError
-from ioi_eval.report.frame import SUMMARY, result_rows
+from ioi_eval.report.frame import REPORT, SUMMARY, result_rows
 from ioi_eval.report.markdown import LOWER_BOUND, cell, markdown_table
 from ioi_eval.report.result_sets import summary_of
 from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of
@@ -36,7 +36,7 @@ def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]
         key = problem_name_of(row)
         lines.setdefault(key, []).append(_line(row, id_column))
         compiling[key] = compiling.get(key, 0) + bool(row.get("code_compiles"))
-    pages = {INDEX: _read(results / "report.md") + _links(summary["problems"])}
+    pages = {INDEX: _read(results / REPORT) + _links(summary["problems"])}
     for problem in summary["problems"]:
         key = str(problem["year"]), str(problem["problem"])
         pages[page_name(*key)] = _page(problem, lines.get(key, []), compiling.get(key, 0))

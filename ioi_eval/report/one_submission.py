@@ -1,10 +1,12 @@
-"""Shows one submission: its program, the compiler's message, each test, and how the failing one differs. Pure.
+"""Shows one submission: its program, the compiler's message, each test, and how the failing one differs; and lists of
+submissions. Pure.
 
 All of this text is untrusted: it is shortened, and control characters are replaced by escapes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +14,19 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.model import Verdict
 from ioi_eval.report.inputs import TextPart
-from ioi_eval.report.result_values import full_marks_of, has_run, message_of_test, tests_of
-from ioi_eval.report.texts import escaped, excerpt, first_difference, plain, points, printable, table
+from ioi_eval.report.result_values import (
+    full_marks_of,
+    has_run,
+    message_of_test,
+    problem_name_of,
+    submission_of,
+    tests_of,
+)
+from ioi_eval.report.texts import counted, escaped, excerpt, first_difference, plain, points, printable, table
 from ioi_eval.sandbox import LOCAL
 
 _CODE_LINES = 400
+_SUSPICIOUS = 1000  # submissions of which `--suspicious` prints a line; all are in results.jsonl
 _THIS_MACHINE = "the embedded sandbox"
 _COMPARED = frozenset({Verdict.AC, Verdict.PA, Verdict.WA})
 """Verdicts of tests on which the output was judged: other programs ended early."""
@@ -72,6 +82,30 @@ def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: 
             )
     text = table(("problem", "submission", "verdict", "score"), lines, left=frozenset({0, 1, 2}))
     return text + (f"\n… and {count - len(lines)} more" if count > len(lines) else "")
+
+
+def suspicious_report(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> str:
+    """The submissions that made system calls which no solution needs, from the rows of `results.jsonl`: most tests that
+    ended with SV first (the kernel killed the submission for a call with no honest use), then most refused calls."""
+    found: list[tuple[int, Counter[str], str, str, str]] = []
+    for row in rows:
+        violations = sum(test["status"] == Verdict.SV for test in tests_of(row).values())
+        calls = Counter({entry["call"]: entry["count"] for entry in row["attempted"]})
+        if violations or calls:
+            problem, submission = "/".join(problem_name_of(row)), submission_of(row, id_column)
+            found.append((violations, calls, problem, submission, str(row["verdict"])))
+    if not found:
+        return "No submission tried a forbidden call."
+    found.sort(key=lambda item: (-item[0], -item[1].total(), *item[2:4]))
+    violators = sum(violations > 0 for violations, *_ in found)
+    head = f"{counted(len(found), 'submission')} tried forbidden calls, {violators} of them with no honest use (SV):"
+    lines = [
+        (submission, problem, verdict, str(violations), ", ".join(f"{name} {n}" for name, n in calls.most_common()))
+        for violations, calls, problem, submission, verdict in found[:_SUSPICIOUS]
+    ]
+    text = table(("submission", "problem", "verdict", "SV tests", "refused calls"), lines, left=frozenset({0, 1, 2, 4}))
+    more = f"\n… and {len(found) - _SUSPICIOUS} more (results.jsonl)" if len(found) > _SUSPICIOUS else ""
+    return f"{head}\n\n{text}{more}"
 
 
 def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:

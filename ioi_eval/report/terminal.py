@@ -1,21 +1,19 @@
-"""The results of a contest for a terminal, and the submissions that tried forbidden calls."""
+"""The results of a contest for a terminal."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.model import Verdict
-from ioi_eval.report.result_values import PRACTICE, problem_name_of, submission_of
+from ioi_eval.report.frame import REPORT, RESULTS
+from ioi_eval.report.result_values import PRACTICE
 from ioi_eval.report.run_summary import BIASED, CONTINUE
 from ioi_eval.report.texts import counted, listed, percent, points, printable, table
 
 _LISTED = 5  # items of a list that is shortened
-_SUSPICIOUS = 1000  # submissions of which `--suspicious` prints a line; all are in results.jsonl
-_ALL_IN = ("report.md", "results.jsonl")  # the files with the items that a shortened list omits
+_ALL_IN = (REPORT, RESULTS)  # the files with the items that a shortened list omits
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
@@ -299,37 +297,3 @@ def _list(head: str, items: Sequence[str], count: int, *, files: Sequence[str] =
     if count > _LISTED:
         lines.append(f"  … and {count - _LISTED} more" + (f" ({', '.join(files)})" if files else ""))
     return "\n".join(lines)
-
-
-def suspicious_report(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> str:
-    """The submissions that made system calls which no solution needs, from the rows of `results.jsonl`: most tests that
-    ended with SV first (the kernel killed the submission for a call with no honest use), then most refused calls."""
-    found: list[tuple[int, Counter[str], str, str, str]] = []
-    for row in rows:
-        violating = {
-            test["test_name"]
-            for subtask in row["all_subtasks_results"]
-            for test in subtask["test_results"]
-            if test["status"] == Verdict.SV
-        }
-        calls = Counter({entry["call"]: entry["count"] for entry in row["attempted"]})
-        if violating or calls:
-            problem, submission = "/".join(problem_name_of(row)), submission_of(row, id_column)
-            found.append((len(violating), calls, problem, submission, str(row["verdict"])))
-    if not found:
-        return "No submission tried a forbidden call."
-    found.sort(key=lambda item: (-item[0], -item[1].total(), *item[2:4]))
-    violators = sum(violations > 0 for violations, *_ in found)
-    head = f"{counted(len(found), 'submission')} tried forbidden calls, {violators} of them with no honest use (SV):"
-    lines = [
-        (submission, problem, verdict, str(violations), _counts_of_calls(calls))
-        for violations, calls, problem, submission, verdict in found[:_SUSPICIOUS]
-    ]
-    text = table(("submission", "problem", "verdict", "SV tests", "refused calls"), lines, left=frozenset({0, 1, 2, 4}))
-    more = f"\n… and {len(found) - _SUSPICIOUS} more (results.jsonl)" if len(found) > _SUSPICIOUS else ""
-    return f"{head}\n\n{text}{more}"
-
-
-def _counts_of_calls(calls: Mapping[str, int]) -> str:
-    ordered = sorted(calls.items(), key=lambda entry: (-entry[1], entry[0]))
-    return printable(", ".join(f"{name} {count}" for name, count in ordered))

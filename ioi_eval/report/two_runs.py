@@ -19,7 +19,7 @@ from ioi_eval.errors import InputError, similar
 from ioi_eval.estimates import LEAST_PROBLEMS, SIGNIFICANT, Estimate, mcnemar, mean_estimates, sign_flip
 from ioi_eval.report.groups import NONE, Grouping, label_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
-from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
+from ioi_eval.report.result_values import share_of, verdict_of
 from ioi_eval.report.texts import counted, listed, printable
 
 _COLUMNS = (
@@ -275,7 +275,7 @@ def _result(family: Family, row: Mapping[str, Any]) -> Result:
     return Result(
         verdict=verdict_of(row),
         share=share_of(row),
-        has_points=full_marks_of(row) > 0,
+        has_points=family is Family.APPS or any(worth for _, worth in points),
         program=_hash(code.lstrip("\r\n").rstrip() if isinstance(code, str) else code),
         shape=_hash(shape) if row.get("codes") is None else None,
         rules=str(row.get("judged_by") or ""),
