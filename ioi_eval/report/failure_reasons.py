@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from ioi_eval.extract.cpp import looks_like_cpp
@@ -75,7 +74,6 @@ def failure_reason(
     return ""
 
 
-@lru_cache(maxsize=4)  # asked for the row and for the summary
 def why_without_code(text: str, language: Language, *, source: str) -> str:
     """Why no program was found in a model's text; empty if it is not known. For arguments see `failure_reason`."""
     if _LIST.fullmatch(text):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
@@ -173,11 +172,6 @@ def label_of(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # some tables have 1.0 for 1
         value = int(value)
     text = value if isinstance(value, str) else _json(value)
-    return _short_line(text) if len(text) <= _LONGEST else distinct_line(text, length=_LONGEST)
-
-
-@lru_cache(maxsize=1024)
-def _short_line(text: str) -> str:
     return distinct_line(text, length=_LONGEST)
 
 

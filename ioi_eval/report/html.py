@@ -21,7 +21,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import difficulty_order
 from ioi_eval.report.groups import label_of
-from ioi_eval.report.html_cells import CURVE_KS, Cell, cells_of
+from ioi_eval.report.html_cells import CURVE_KS, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow
 from ioi_eval.report.result_sets import Family
@@ -153,8 +153,8 @@ class Page:
             "ks": CURVE_KS,
             "verdicts": [verdict.value for verdict in Verdict],
             "verdict_names": {str(verdict): name for verdict, name in VERDICT_NAMES.items()},
-            "problems": [_problem_values(name, self._problems[name]) for name in self._order],
-            "cells": [[group, indices[name], self._cell_values(name, cell)] for (group, name), cell in cells],
+            "problems": [{"id": name, **self._problems[name].as_dict()} for name in self._order],
+            "cells": [[group, indices[name], cell.as_dict()] for (group, name), cell in cells],
             "refused": sum(not row.verdict for row in self.rows),
             "rows": len(self.rows),
             "shown": min(len(self.rows), MAX_ROWS),
@@ -186,11 +186,6 @@ class Page:
         for entry in by_name.values():
             entry["groups"] = [values for _, _, values in sorted(entry["groups"])]
         return list(by_name.values())
-
-    def _cell_values(self, name: str, cell: Cell) -> dict[str, Any]:
-        """A cell's numbers, as shares of full marks: 1 for APPS."""
-        problem = self._problems[name]
-        return cell.as_dict(1.0 if self.family is Family.APPS else problem.points, problem.precision)
 
     def _table(self, rows: Sequence[PageRow]) -> dict[str, Any]:
         """The table by columns, which compresses better; numbers are rounded as shown. `detail` is filled later."""
@@ -275,20 +270,6 @@ def _originals(rows: Sequence[PageRow]) -> list[int]:
         if row.original is None and (key := (row.directory, row.problem, row.id)) in needed:
             positions.setdefault(key, index)
     return [positions.get(key, -1) for key in wanted]
-
-
-def _problem_values(name: str, problem: PageProblem) -> dict[str, Any]:
-    size = problem.memory_limit_bytes
-    return {
-        "id": name,
-        "name": problem.name,
-        "bucket": problem.bucket,
-        "date": problem.date,
-        "points": problem.points,
-        "subtasks": problem.subtasks,
-        "time": problem.time_limit_s,
-        "memory": None if size is None else round(size / 2**20, 1),
-    }
 
 
 def _points_and_ranks(contest: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ their means.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -30,6 +30,7 @@ class Cell:
     """The submissions of one group to one problem. `best` has the most points in each subtask, also of submissions
     that are JE because of another subtask."""
 
+    problem: PageProblem
     verdicts: Counter[str] = field(default_factory=Counter)
     near: int = 0
     copies: int = 0
@@ -40,15 +41,15 @@ class Cell:
     time: list[int] = field(default_factory=lambda: [0] * BINS)
     memory: list[int] = field(default_factory=lambda: [0] * BINS)
 
-    def add(self, row: PageRow, problem: PageProblem) -> None:
+    def add(self, row: PageRow) -> None:
         """Add a submission that was judged, or that we failed to judge."""
         self.verdicts[row.verdict] += 1
         self.near += row.near_limit
         self.copies += row.original is not None
         self.targeted += row.targeted
         for used, limit, bins in (
-            (row.time_s, problem.time_limit_s, self.time),
-            (row.memory_bytes, problem.memory_limit_bytes, self.memory),
+            (row.time_s, self.problem.time_limit_s, self.time),
+            (row.memory_bytes, self.problem.memory_limit_bytes, self.memory),
         ):
             if used is not None and limit:
                 bins[min(int(10 * used / limit), BINS - 1)] += 1
@@ -61,9 +62,9 @@ class Cell:
         for counter, value in zip(self.parts, row.parts, strict=False):
             counter[value] += 1
 
-    def as_dict(self, full: float, precision: int) -> dict[str, Any]:
-        """The numbers for JSON, as shares of full marks of the problem (`full`), whose points have so many decimals."""
-        judged = self.scores.total()
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for JSON, as shares of full marks."""
+        judged, full = self.scores.total(), self.problem.full_marks
         ks = [k for k in CURVE_KS if k <= judged]
         values: dict[str, Any] = {
             "n": judged,
@@ -75,7 +76,8 @@ class Cell:
             "verdicts": dict(self.verdicts),
         }
         if full:  # also without a score: a submission that is JE because of one subtask has points in the others
-            values["all"] = _share(total_points(((points, 1.0) for points in self.best), precision) or 0.0, full)
+            best = total_points(((points, 1.0) for points in self.best), self.problem.precision)
+            values["all"] = _share(best or 0.0, full)
         if judged and full:
             together = [best_of(part, ks) for part in self.parts]
             values |= {
@@ -115,10 +117,13 @@ def cells_of(
     rows: Iterable[PageRow], groups: Mapping[tuple[int, str], int], problems: Mapping[str, PageProblem]
 ) -> dict[tuple[int, str], Cell]:
     """The numbers for each group and problem, without refused rows."""
-    cells: dict[tuple[int, str], Cell] = defaultdict(Cell)
+    cells: dict[tuple[int, str], Cell] = {}
     for row in rows:
         if row.verdict:
-            cells[groups[row.directory, row.model], row.problem].add(row, problems[row.problem])
+            key = groups[row.directory, row.model], row.problem
+            if key not in cells:
+                cells[key] = Cell(problem=problems[row.problem])
+            cells[key].add(row)
     return cells
 
 

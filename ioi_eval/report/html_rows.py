@@ -97,9 +97,22 @@ class PageProblem:
     memory_limit_bytes: int | None = None
 
     @property
-    def points(self) -> float:
-        """Full marks; 0 for APPS."""
-        return sum_of_points(points for _, points in self.subtasks)
+    def full_marks(self) -> float:
+        """The points of all subtasks; 1 for APPS, where the score is a share."""
+        return sum_of_points(points for _, points in self.subtasks) if self.subtasks else 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        size = self.memory_limit_bytes
+        return {
+            "name": self.name,
+            "bucket": self.bucket,
+            "date": self.date,
+            "points": self.full_marks if self.subtasks else 0.0,
+            "subtasks": self.subtasks,
+            "time": self.time_limit_s,
+            "memory": None if size is None else round(size / 2**20, 1),
+        }
 
 
 class PageResults(ResultSet):
