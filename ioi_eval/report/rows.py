@@ -155,19 +155,20 @@ class ResultColumns:
     ) -> dict[str, Any]:
         """The row of a submission with this result; `row` and `target_subtask` are from the dump."""
         score, status = self.targets.get(target_subtask or "", (None, None))
-        ours = self.ours
+        ours, submission = self.ours, judged.submission
         if reason and judged.result.verdict is Verdict.NC:
             ours = {**ours, "compile_message": f"{ours['compile_message']}: {reason}"}
         return {
             **dump_columns(row, _RESULTS),
-            "code": _code(row, judged.submission),
+            # of a program of several files the dump's value, so that the row can be judged again
+            "code": row["code"] if submission.sources and row.get("code") is not None else submission.code,
             "target_subtask": target_subtask,
             "target_subtask_score": score,
             "target_subtask_status": status,
             **self.reference,
             **ours,
-            "extraction": judged.submission.extraction,
-            "fixes": list(judged.submission.fixes),
+            "extraction": submission.extraction,
+            "fixes": list(submission.fixes),
             "duplicate_of": judged.duplicate_of,
             "fingerprint": judged.fingerprint,
         }
@@ -242,11 +243,6 @@ def name_in(row: Mapping[str, Any], column: str) -> str:
 
 def _is_of_results(row: Mapping[str, Any]) -> bool:
     return "fingerprint" in row and "duplicate_of" in row
-
-
-def _code(row: Mapping[str, Any], submission: Submission) -> Any:
-    """The program that was judged. For one of several files, the dump's value, so that the row can be judged again."""
-    return submission.code if not submission.sources or row.get("code") is None else row["code"]
 
 
 def _subtask(result: SubtaskResult, problem: Problem, blank: float | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import csv
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -177,7 +177,10 @@ def _from_table(path: Path) -> list[Standings]:
             contest=year or path.stem,
             year=year,
             totals=tuple(total for total, _ in contestants),
-            cutoffs=_least(contestants),
+            cutoffs={
+                medal: min(total for total, other in contestants if other == medal)
+                for medal in dict.fromkeys(medal for _, medal in contestants if medal)
+            },
             source=str(path),
         )
         for year, contestants in years.items()
@@ -203,14 +206,6 @@ def _rows_of_table(path: Path) -> list[tuple[int, dict[str, str]]]:
         columns = ", ".join(first)
         raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {columns}")
     return rows
-
-
-def _least(contestants: Iterable[tuple[float, str]]) -> dict[str, float]:
-    least: dict[str, float] = {}
-    for total, medal in contestants:
-        if medal:
-            least[medal] = min(total, least.get(medal, total))
-    return least
 
 
 def _from_row(row: Mapping[str, Any], where: str) -> Standings:

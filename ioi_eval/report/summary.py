@@ -22,6 +22,10 @@ from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verd
 from ioi_eval.scores import BestSubtasks
 from ioi_eval.selection import reasoning_length, select, selected_score, sum_of_points
 
+_HIDDEN_CALL = (
+    "`hidden_call` in `attempted` is a call with no honest use whose name is not known, because a filter outside the "
+    "sandbox (a container's) stopped it first; the verdict is SV, as everywhere"
+)
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
 
 
@@ -231,7 +235,7 @@ class Summary(RunSummary):
             *self.dump_notes,
             *(f"problem {tally.problem.key}: {note}" for tally in self._tallies() for note in tally.problem.notes),
             *_target_notes(self._unknown_targets),
-            *_unnamed_notes(self._attempted),
+            *([_HIDDEN_CALL] if "hidden_call" in self._attempted else []),
         ]
 
     def _scores(self, *, intervals: bool) -> dict[str, Any]:
@@ -280,12 +284,3 @@ def _target_notes(unknown_targets: ReasonCounts) -> list[str]:
             f"{unknown_targets.quoted(entry['reason'])}: {their} target_subtask_score is null"
         )
     return notes
-
-
-def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
-    """A note about calls that ended a program and whose names an outer filter hid from the runner."""
-    note = (
-        "`hidden_call` in `attempted` is a call with no honest use whose name is not known, because a filter outside "
-        "the sandbox (a container's) stopped it first; the verdict is SV, as everywhere"
-    )
-    return [note] if "hidden_call" in attempted else []

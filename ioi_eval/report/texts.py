@@ -28,7 +28,8 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     if width:
         most = width - 2 * (len(widths) - 1)
-        _shrink(widths, {column: _longest_word(lines, column) for column in left}, most)
+        words = {column: [len(word) for line in lines for word in line[column].split()] for column in left}
+        _shrink(widths, {column: max(lengths, default=0) for column, lengths in words.items()}, most)
         _shrink(widths, dict.fromkeys(left, 0), most)
     broken = [line for row in lines for line in _wrapped(row, widths)]
     head_lines = len(_wrapped(lines[0], widths))
@@ -40,10 +41,6 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
         ).rstrip()
         for line in broken
     )
-
-
-def _longest_word(lines: Iterable[Cells], column: int) -> int:
-    return max((len(word) for line in lines for word in line[column].split()), default=0)
 
 
 def _shrink(widths: list[int], least: Mapping[int, int], most: int) -> None:

@@ -231,7 +231,7 @@ def _comparison_of_problems(
         pending=pending,
         means=means,
         sign_flip_p=p_values,
-        notes=_notes(before, after),
+        notes=tuple(filter(None, [_note_on_versions(before, after)])),
     )
 
 
@@ -319,20 +319,21 @@ def _stated_differences(before: ResultSet, after: ResultSet) -> tuple[str, ...]:
     differences = []
     if any(old.get(name) != new.get(name) for name in _LIMITS if name in old and name in new):
         differences.append("limits")
-    if (before.version and after.version and before.version != after.version) or any(
+    if _note_on_versions(before, after) or any(
         old.get(name) != new.get(name) for name in _RULES if name in old and name in new
     ):
         differences.append("rules")
     return tuple(differences)
 
 
-def _notes(before: ResultSet, after: ResultSet) -> tuple[str, ...]:
-    if before.version and after.version and before.version != after.version:
-        return (
-            f"{before.directory} was judged by ioi_eval {before.version}, {after.directory} by {after.version}: rules "
-            "may differ; judge both again with one version to be sure",
-        )
-    return ()
+def _note_on_versions(before: ResultSet, after: ResultSet) -> str:
+    """A note if two versions of ioi_eval are known to have judged; else empty."""
+    if not before.version or not after.version or before.version == after.version:
+        return ""
+    return (
+        f"{before.directory} was judged by ioi_eval {before.version}, {after.directory} by {after.version}: rules may "
+        "differ; judge both again with one version to be sure"
+    )
 
 
 def _results_of_problems(side: Mapping[Name, Result], names: Iterable[Name]) -> dict[str, list[Result]]:

@@ -111,8 +111,8 @@ def _line(change: Change, common: Sequence[str]) -> tuple[str, ...]:
 def _means(comparison: Comparison, names: tuple[str, str]) -> str:
     rows = []
     counts = {"score": comparison.with_points, "solved": comparison.problems}
-    labels = _labels(comparison.family)
-    for what, label in labels:
+    labels = {"score": "test case average" if comparison.family is Family.APPS else "mean score", "solved": "pass@1"}
+    for what, label in labels.items():
         if not counts[what]:
             continue
         before, after, difference = (comparison.means[f"{what} {when}"] for when in (*NAMES, "difference"))
@@ -128,7 +128,9 @@ def _means(comparison: Comparison, names: tuple[str, str]) -> str:
         )
     else:
         legend += "".join(
-            f"\n{label}: {_conclusion(comparison, what)}" for what, label in labels if what in comparison.sign_flip_p
+            f"\n{label}: {_conclusion(comparison, what)}"
+            for what, label in labels.items()
+            if what in comparison.sign_flip_p
         )
     return table(("", *names, "difference, percentage points"), rows) + f"\n{legend}"
 
@@ -140,8 +142,3 @@ def _conclusion(comparison: Comparison, what: str) -> str:
     if comparison.more_than_chance(what):
         return f"the difference is more than chance: its interval does not contain 0, and {p}"
     return f"the difference may be chance: its interval does not contain 0, but {p}, not below {SIGNIFICANT}"
-
-
-def _labels(family: Family) -> tuple[tuple[str, str], ...]:
-    """The means of a comparison, and what reports call them."""
-    return ("score", "test case average" if family is Family.APPS else "mean score"), ("solved", "pass@1")

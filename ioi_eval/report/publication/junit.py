@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
-from ioi_eval.report.publication import MARK, ExportFormat, Open
-from ioi_eval.report.publication.material import Material, details, headline
+from ioi_eval.report.publication import MARK, ExportFormat, Material, Open, details, headline
 from ioi_eval.report.result_values import share_of, verdict_of
 from ioi_eval.report.texts import plain
 from ioi_eval.selection import ResultRow

@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ioi_eval.report.frame import result_rows
-from ioi_eval.report.publication import MARK, ExportFormat, Open
-from ioi_eval.report.publication.material import Material
+from ioi_eval.report.publication import MARK, ExportFormat, Material, Open
 from ioi_eval.version import __version__
 
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
