@@ -215,7 +215,7 @@ def dump_columns(row: Mapping[str, Any], results: frozenset[str]) -> dict[str, A
 
     In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.
     """
-    if _is_of_results(row):
+    if is_of_results(row):
         return {name: value for name, value in row.items() if name not in results}
     if results.isdisjoint(row):
         return dict(row)
@@ -233,7 +233,7 @@ def name_in(row: Mapping[str, Any], column: str) -> str:
     """The name of a dump's column in a row of results, or in a row of a dump: there its own. The row has those of
     `COLUMNS_OF_RESULTS` that exist, `column`, and `dump_<column>` if it exists."""
     renamed, base = f"dump_{column}", column
-    if renamed not in row or not _is_of_results(row):
+    if renamed not in row or not is_of_results(row):
         return column
     results = _RESULTS if "all_subtasks_results" in row else APPS_RESULTS
     while base not in results and base.startswith("dump_"):
@@ -241,7 +241,8 @@ def name_in(row: Mapping[str, Any], column: str) -> str:
     return renamed if base in results else column
 
 
-def _is_of_results(row: Mapping[str, Any]) -> bool:
+def is_of_results(row: Mapping[str, Any]) -> bool:
+    """Whether it is a row of our results, by its columns."""
     return "fingerprint" in row and "duplicate_of" in row
 
 

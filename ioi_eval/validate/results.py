@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from ioi_eval.expectations import deciding_test
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, Verdict
 from ioi_eval.problems.row import Row
+from ioi_eval.report.rows import is_of_results
 
 READ_AS: Mapping[Verdict, tuple[str, ...]] = {
     Verdict.AC: ("AC",),
@@ -41,8 +42,7 @@ STATUSES = ("CE", "RE", "WA", "MLE", "TLE", "PA", "AC")
 """The reference's statuses, the worst first."""
 
 _STANDARD_WRONG = "Output isn't correct"
-_OURS = ("fingerprint", "duplicate_of")
-STATED_RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS, "verdict")
+STATED_RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", "fingerprint", "duplicate_of", "verdict")
 """The columns that are read; the last three show that results are ours, and whether a row of ours was judged."""
 
 TOTAL = "(total)"
@@ -108,7 +108,7 @@ class Difference:
 
 def was_refused(row: Row) -> bool:
     """Whether it is a row of our results that was not judged. It states nothing, and may lack an id or a problem."""
-    return all(column in row.values for column in _OURS) and row.values.get("verdict", "") is None
+    return is_of_results(row.values) and row.values.get("verdict", "") is None
 
 
 def stated_result(row: Row, problem: Problem) -> StatedResult:
@@ -117,7 +117,7 @@ def stated_result(row: Row, problem: Problem) -> StatedResult:
     Raises:
         RowError: it names subtasks that the problem does not have, or its columns have another form.
     """
-    is_ours = all(column in row.values for column in _OURS)
+    is_ours = is_of_results(row.values)
     names = {subtask.name for subtask in problem.subtasks}
     subtasks: dict[str, StatedSubtask] = {}
     is_listed = row.has("all_subtasks_results") or not any(column in row.values for column in STATED_RESULT_COLUMNS[:2])

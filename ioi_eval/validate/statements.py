@@ -20,7 +20,7 @@ from ioi_eval.problems.submissions import (
     submission_columns,
     submission_from_row,
 )
-from ioi_eval.report.rows import CONTEST_RESULT_COLUMNS
+from ioi_eval.report.rows import name_in
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS, StatedResult, stated_result, was_refused
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
@@ -105,7 +105,7 @@ def read_solutions(
     check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
     for row, _ in selection.rows(source):
         try:
-            column = _id_column(row, id_column)
+            column = name_in(row.values, id_column)
             named_by = column if row.has(column) else "label"
             submission = submission_from_row(row, id_column=named_by, problems=problems.problems)
             problem = _problem_of(row, submission, problems)
@@ -164,13 +164,7 @@ def _nothing_stated(source: Source, against: Source | None) -> str:
 
 
 def _name(row: Row, id_column: str) -> str:
-    return row.identifier("label" if row.has("label") else _id_column(row, id_column))
-
-
-def _id_column(row: Row, id_column: str) -> str:
-    """The column with the id. Results have it as `dump_<name>` if it has the name of a result column."""
-    renamed = f"dump_{id_column}"
-    return renamed if id_column in CONTEST_RESULT_COLUMNS and row.has(renamed) else id_column
+    return row.identifier("label" if row.has("label") else name_in(row.values, id_column))
 
 
 def _stated_results(

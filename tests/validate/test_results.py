@@ -278,7 +278,8 @@ def test_rows_that_score_refused_state_nothing() -> None:
 
 def test_an_id_column_with_the_name_of_a_result_column() -> None:
     """Results have it as `dump_<name>`, and something else in the column itself."""
-    results = Rows({**BASE, **STATED, "dump_target": "a", "target": "local"})
+    marks = {"fingerprint": "f", "duplicate_of": None}
+    results = Rows({**BASE, **STATED, **marks, "dump_target": "a", "target": "local"})
     for solutions in (Rows({**BASE, "target": "a"}), results):
         (solution,) = read_solutions(solutions, KNOWN, id_column="target", against=results).solutions
         assert (solution.name, solution.submission.id, solution.statements) == ("a", "a", 3)
