@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ioi_eval.apps.result_rows import reason_of
@@ -10,30 +10,22 @@ from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
+from ioi_eval.report.result_sets import ResultSet
 from ioi_eval.report.result_values import NamedRow
-from ioi_eval.report.summary_from_rows import RUN_ENTRIES, copy_from_run, grouping_of_runs, values_of_rows
+from ioi_eval.report.summary_from_rows import grouping_of_runs, values_of_rows
 from ioi_eval.selection import ResultRow
 
 
 def apps_summary_from_rows(
-    rows: Iterable[NamedRow],
-    *,
-    summaries: Sequence[Mapping[str, Any]],
-    directories: Sequence[str],
-    grouping: Grouping | None,
+    rows: Iterable[NamedRow], results: Sequence[ResultSet], grouping: Grouping | None
 ) -> dict[str, Any]:
-    """The summary of the rows of one or more directories.
-
-    Args:
-        rows: of `results.jsonl`, with their tests.
-        summaries: the summaries in the same directories; an empty one if there is none.
-        grouping: the columns of these rows that make groups; `None` for those of the runs.
+    """The summary of the rows of some results, with their tests; by default with the groups of the runs.
 
     Raises:
         InputError: a row is not a result for APPS.
     """
-    options = summaries[0].get("options", {}) if len(summaries) == 1 else {}
-    summary = AppsSummary(options.get("pass_at"), grouping=grouping or grouping_of_runs(summaries))
+    options = results[0].options if len(results) == 1 else {}
+    summary = AppsSummary(options.get("pass_at"), grouping=grouping or grouping_of_runs(results))
     judged_by: dict[str, None] = {}
 
     def add(_: str, row: ResultRow) -> None:
@@ -41,7 +33,6 @@ def apps_summary_from_rows(
         errors = [test.get("message", "") for test in row.get(TEST_RESULTS) or ()]
         summary.add(row, row, reason=reason_of(row, Verdict(row["verdict"]), row["extraction"]), errors=errors)
 
-    remade = values_of_rows(summary, rows, add, summaries=summaries, directories=directories)
+    remade = values_of_rows(summary, rows, add, results)
     remade["judged_by"] = ", ".join(judged_by) or remade["judged_by"]
-    copy_from_run(remade, summaries, (*RUN_ENTRIES, "invalid_problems"))
     return remade

@@ -117,17 +117,11 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Ma
     rows: Iterator[NamedRow] = chain.from_iterable(result_set.named_rows() for result_set in results)
     if len(page.group_names) > 1 and (len(results) > 1 or (chosen is None and "by" not in results[0].summary)):
         rows, grouping = page.grouped_rows(), Grouping(columns=(GROUP,))
-    summaries, named = (
-        [result_set.summary for result_set in results],
-        [str(result_set.directory) for result_set in results],
-    )
     if results[0].family is Family.APPS:
         from ioi_eval.apps import report
         from ioi_eval.apps.summary_from_rows import apps_summary_from_rows
 
-        values = apps_summary_from_rows(rows, summaries=summaries, directories=named, grouping=grouping)
+        values = apps_summary_from_rows(rows, results, grouping)
         return values, report.markdown_report, report.terminal_report
-    values = summary_from_rows(
-        rows, id_column=results[0].id_column, summaries=summaries, directories=named, grouping=grouping
-    )
+    values = summary_from_rows(rows, results, grouping)
     return values, markdown_report, terminal_report

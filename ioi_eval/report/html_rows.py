@@ -159,20 +159,20 @@ class PageResults(ResultSet):
     def named_rows(self) -> Iterator[NamedRow]:
         """All rows, one at a time; rows for APPS also with their tests."""
         for row in self.rows():
-            if self.family is Family.APPS and row.get(TESTS_ID) in self.tests:
-                row[TEST_RESULTS] = line_at(self.directory / TESTS, self.tests[row[TESTS_ID]][0])[TEST_RESULTS]
-            yield self.name_of(row)[1], row
+            yield self.name_of(row)[1], self._with_tests(row) if self.family is Family.APPS else row
 
     def row_with_tests(self, row: PageRow) -> dict[str, Any]:
         """A row as in the file, read again, with its tests."""
-        values: dict[str, Any] = line_at(self.path, row.offset)
-        known = self.tests.get(values.get(TESTS_ID) or "")
         try:
-            lines = {} if known is None else dict([tests_of_line(line_at(self.directory / TESTS, known[0]))])
-            return WithTests(lines).row(values)
+            return self._with_tests(line_at(self.path, row.offset))
         except ODD_DATA as error:
             wrong = wrong_file(self.directory)
             raise InputError(wrong) if wrong else not_a_result_row(self.path, row.number, error) from error
+
+    def _with_tests(self, row: dict[str, Any]) -> dict[str, Any]:
+        known = self.tests.get(row.get(TESTS_ID) or "")
+        lines = {} if known is None else dict([tests_of_line(line_at(self.directory / TESTS, known[0]))])
+        return WithTests(lines).row(row)
 
     def _page_row(self, row: dict[str, Any], offset: int, number: int) -> PageRow:
         is_contest = self.family is Family.CONTEST
@@ -215,14 +215,12 @@ class PageResults(ResultSet):
     def _learn_from_summary(self) -> None:
         """Add what rows do not have: titles, days (the reference's rows have them), limits. For APPS all problems have
         the same limits."""
-        options = self.options
-        for problem in self.problems.values():
-            if self.family is Family.APPS:
-                problem.time_limit_s = _number(options.get("time_limit_s"))
-                problem.memory_limit_bytes = options.get("memory_limit_bytes")
-        for entry in self.summary.get("problems", ()):
-            known = self.problems.get(shown_name(f"{entry.get('year')}/{entry.get('problem')}"))
-            if known is not None:
+        if self.family is Family.APPS:
+            for problem in self.problems.values():
+                problem.time_limit_s = _number(self.options.get("time_limit_s"))
+                problem.memory_limit_bytes = self.options.get("memory_limit_bytes")
+        for name, entry in self.known_problems.items():
+            if (known := self.problems.get(shown_name(name))) is not None:
                 known.name = _title(entry.get("name"))
                 known.day = _title(entry.get("day")) or known.day
                 known.time_limit_s = _number(entry.get("time_limit_s"))

@@ -64,14 +64,9 @@ class ResultSet:
         return Pending.of(self.summary)
 
     @property
-    def days(self) -> Mapping[str, str]:
-        """The contest day of each problem (`practice` for practice problems), as far as the summary has it."""
-        problems = self.summary.get("problems") or ()
-        return {
-            f"{problem['year']}/{problem['problem']}": str(problem["day"])
-            for problem in problems
-            if problem.get("day") is not None
-        }
+    def known_problems(self) -> dict[str, Mapping[str, Any]]:
+        """The problems (`2024/nile`) that the summary has, with what it says of them."""
+        return {f"{each.get('year')}/{each.get('problem')}": each for each in self.summary.get("problems") or ()}
 
     def rows(self, columns: Collection[str] | None = None, *, tests: bool = False) -> Iterator[dict[str, Any]]:
         """The rows, one at a time, with only these columns, if they exist. Those of the reference get our columns

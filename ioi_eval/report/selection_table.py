@@ -71,7 +71,7 @@ def selection_table(
     if SelectionMethod.REFERENCE in methods and limit != LIMIT:
         raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
     groups: Groups[_Problems] = Groups(grouping, _Problems)
-    days = results.days
+    known = results.known_problems
     wanted = {"verdict", *_COLUMNS, "day", "fingerprint", *results.naming_columns, *grouping.needed}
     for number, row in enumerate(results.rows(wanted), 1):
         group = groups.of(row)
@@ -81,7 +81,7 @@ def selection_table(
         problem, _ = results.name_of(row)
         light = _light(row, f"row {number} of {results.path}")
         group.rows.setdefault(problem, []).append(light)
-        group.days.setdefault(problem, day_of(row, days.get(problem)) or "")
+        group.days.setdefault(problem, day_of(row, known.get(problem, {}).get("day")) or "")
 
     return groups.as_list(lambda problems: _points_of_group(problems, methods, limit, seeds, standings))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
@@ -28,6 +27,7 @@ from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.frame import wrong_file
 from ioi_eval.report.groups import Grouping, too_many_groups
+from ioi_eval.report.result_sets import ResultSet
 from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of
 from ioi_eval.report.rows import CpuSplit
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
@@ -35,9 +35,9 @@ from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
 from ioi_eval.selection import ResultRow
 
-RUN_ENTRIES = (
+_RUN_ENTRIES = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),
-    *("unusable_problems", "refused", "cpu_s"),
+    *("unusable_problems", "invalid_problems", "refused", "cpu_s"),
 )
 """The entries that rows do not have, or not as exactly as the existing summary."""
 
@@ -46,25 +46,12 @@ _REPEATED_ID = re.compile(r"(.+?) ['\"].* of problem .* is already in .*row \d+,
 
 
 def summary_from_rows(
-    rows: Iterable[NamedRow],
-    *,
-    id_column: str,
-    summaries: Sequence[Mapping[str, Any]],
-    directories: Sequence[str],
-    grouping: Grouping | None = None,
+    rows: Iterable[NamedRow], results: Sequence[ResultSet], grouping: Grouping | None = None
 ) -> dict[str, Any]:
-    """The summary of rows of `results.jsonl`, which need no tests, of some directories.
-
-    Args:
-        id_column: the column that names a submission, for the options of the summary.
-        summaries: the existing summary of each directory; empty if there is none.
-        grouping: the columns to group by; by default those of the runs.
-    """
-    known_problems = {
-        f"{item.get('year')}/{item.get('problem')}": item for s in summaries for item in s.get("problems", ())
-    }
+    """The summary of the rows of some results, which need no tests; by default with the groups of the runs."""
+    known_problems = {name: entry for each in results for name, entry in each.known_problems.items()}
     problems: dict[ProblemKey, Problem] = {}
-    summary = Summary(grouping=grouping or grouping_of_runs(summaries))
+    summary = Summary(grouping=grouping or grouping_of_runs(results))
 
     def add(name: str, row: ResultRow) -> None:
         verdict = Verdict(row["verdict"])
@@ -88,22 +75,15 @@ def summary_from_rows(
             ),
         )
 
-    remade = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
-    known = _cpu_of(summaries).as_dict()
+    remade = values_of_rows(summary, rows, add, results)
+    known = _cpu_of(each.summary for each in results).as_dict()
     remade["cpu_s"] |= {"compile": known["compile"], "check": known["check"]}  # rows have only `run`
-    copy_from_run(remade, summaries, RUN_ENTRIES)
-    remade["options"] = {**remade["options"], "id_column": id_column}
+    remade["options"] = {**remade["options"], "id_column": results[0].id_column}
     return remade
 
 
 def values_of_rows(
-    summary: RunSummary,
-    rows: Iterable[NamedRow],
-    add: Callable[[str, ResultRow], None],
-    *,
-    summaries: Sequence[Mapping[str, Any]],
-    directories: Sequence[str],
-    id_column: str = "uuid",
+    summary: RunSummary, rows: Iterable[NamedRow], add: Callable[[str, ResultRow], None], results: Sequence[ResultSet]
 ) -> dict[str, Any]:
     """The same for any family of problems: `add` adds a row that was judged to the `summary`."""
     for number, (name, row) in enumerate(rows, 1):
@@ -114,14 +94,17 @@ def values_of_rows(
             else:
                 add(name, row)
         except ODD_DATA as error:
-            text = f"row {number} of {', '.join(directories)} is not a row of results ({type(error).__name__}: {error})"
-            wrong = filter(None, map(wrong_file, map(Path, directories)))
-            raise InputError(next(wrong, text)) from error
-    if len(summaries) == 1:
-        summary.add_what_rows_lack(summaries[0])
-    summary.pending = sum((earlier.get("submissions") or {}).get("pending", 0) for earlier in summaries)
-    summary.pending_problems.update(name for earlier in summaries for name in earlier.get("problems_pending", ()))
-    return summary.as_dict(_facts_of(summaries, directories, id_column))
+            directories = [each.directory for each in results]
+            where = f"row {number} of {', '.join(map(str, directories))}"
+            text = f"{where} is not a row of results ({type(error).__name__}: {error})"
+            raise InputError(next(filter(None, map(wrong_file, directories)), text)) from error
+    if len(results) == 1:
+        summary.add_what_rows_lack(results[0].summary)
+    summary.pending = sum(each.pending.count for each in results)
+    summary.pending_problems.update(name for each in results for name in each.summary.get("problems_pending", ()))
+    remade = summary.as_dict(_facts_of(results))
+    _copy_from_run(remade, results[0].summary if len(results) == 1 else {})
+    return remade
 
 
 def _reason_in(error: str) -> str:
@@ -131,15 +114,14 @@ def _reason_in(error: str) -> str:
     return f"the same {repeated[1]} and problem as an earlier row" if repeated else reason
 
 
-def copy_from_run(remade: dict[str, Any], summaries: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
-    """Copy these entries and the notes from the run's summary, if there is one with the same numbers of rows.
+def _copy_from_run(remade: dict[str, Any], earlier: Mapping[str, Any]) -> None:
+    """Copy entries and the notes from the run's summary, if it has the same numbers of rows.
 
     Notes on groups are new, as the groups are.
     """
-    earlier = summaries[0] if len(summaries) == 1 else {}
     on_groups = {too_many_groups(remade["by"])} & set(remade["notes"])
     if all(remade[name] == earlier.get(name) for name in ("submissions", "verdicts")):
-        remade |= {name: earlier[name] for name in names if name in earlier}
+        remade |= {name: earlier[name] for name in _RUN_ENTRIES if name in earlier}
         old = {too_many_groups(earlier.get("by", ())), _in_no_group(remade["submissions"]["pending"])} | on_groups
         remade["notes"] = [*(note for note in earlier.get("notes", remade["notes"]) if note not in old), *on_groups]
     pending = remade["submissions"]["pending"] - sum(group["submissions"]["pending"] for group in remade["groups"])
@@ -151,23 +133,24 @@ def _in_no_group(pending: int) -> str:
     return f"{counted(pending, 'row')} still to be judged: in none of the groups"
 
 
-def grouping_of_runs(summaries: Sequence[Mapping[str, Any]]) -> Grouping:
+def grouping_of_runs(results: Sequence[ResultSet]) -> Grouping:
     """The columns by which any of these runs grouped its rows."""
-    return Grouping(columns=tuple(dict.fromkeys(column for each in summaries for column in each.get("by", ()))))
+    return Grouping(columns=tuple(dict.fromkeys(column for each in results for column in each.summary.get("by", ()))))
 
 
-def _facts_of(summaries: Sequence[Mapping[str, Any]], directories: Sequence[str], id_column: str) -> RunFacts:
+def _facts_of(results: Sequence[ResultSet]) -> RunFacts:
     """The facts about runs whose results are put together."""
+    summaries = [each.summary for each in results]
     started, finished = (
         [time for each in summaries if (time := time_of(each, name))] for name in ("started", "finished")
     )
     runs = [each.get("this_run") or {} for each in summaries]
-    first = summaries[0].get("options") if len(summaries) == 1 else None
+    joined = {"results": [str(each.directory) for each in results], "id_column": results[0].id_column}
     return RunFacts(
         started=min(started, default=UNKNOWN),
         finished=max(finished, default=UNKNOWN),
         interrupted=any(bool(each.get("interrupted")) for each in summaries),
-        options=first or {"results": list(directories), "id_column": id_column},
+        options=(results[0].options if len(results) == 1 else None) or joined,
         counts=RunCounts(
             **{name: sum(run.get(name, 0) for run in runs) for name in ("judged", "copies", "resumed", "wall_s")},
             jobs_at_once=max((run.get("workers", 0) for run in runs), default=0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, Keys, RecordKind
 from ioi_eval.pipeline.dump_judge import MAX_FAILURES
 from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import terminal_report
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
@@ -69,8 +71,9 @@ def test_a_run_can_be_resumed_after_all_endpoints_failed(contest: Contest, score
     assert terminal_report(outcome.summary).startswith("Stopped early: no endpoint left for 60 s.\nThe numbers are of")
     assert "stopped early; repeat the command of the run" in markdown_report(outcome.summary)
     rows = [(row["uuid"], row) for row in contest.results()]
-    for summaries in ([outcome.summary], [outcome.summary] * 2):
-        again = summary_from_rows(rows, id_column="uuid", summaries=summaries, directories=["a", "b"])
+    results = ResultSet(directory=Path("a"), family=Family.CONTEST, summary=dict(outcome.summary), id_column="uuid")
+    for several in ([results], [results] * 2):
+        again = summary_from_rows(rows, several)
         assert again["this_run"]["stopped_by"] == "no endpoint left for 60 s"
     assert outcome.summary["submissions"]["pending"] > 200
     contest.write(*programs("1", "1 // again", *(f"1 // {n}" for n in range(500))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from ioi_eval.pipeline.dump_reader import DumpReading
 from ioi_eval.problems.row import Row
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report, markdown_table
+from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.rows import CpuSplit, JudgedSubmission, result_row
 from ioi_eval.report.run_summary import KINDS, ReasonCounts, RunCounts, RunFacts
 from ioi_eval.report.summary import Summary
@@ -88,6 +90,13 @@ def add(
     )
 
 
+def results_in(*directories: str) -> list[ResultSet]:
+    """Results without a summary."""
+    return [
+        ResultSet(directory=Path(name), family=Family.CONTEST, summary={}, id_column="uuid") for name in directories
+    ]
+
+
 def example() -> dict[str, Any]:
     """Two problems and a practice problem, with a JE, refused and pending rows."""
     summary = Summary()
@@ -145,7 +154,7 @@ def test_points_of_a_sum_are_rounded_in_the_same_way_everywhere() -> None:
     summary = Summary()
     add_to(summary, judged, named)
     row = result_row(named, judged, target_subtask=None)
-    again = summary_from_rows([("s", row)], id_column="uuid", summaries=[{}], directories=["out"])
+    again = summary_from_rows([("s", row)], results_in("out"))
     sums = ("best_score", "all_submissions_score", "limit_50_score")
     for values in (summary.as_dict(RUN), again):
         (only,) = values["problems"]
@@ -164,7 +173,7 @@ def test_rows_with_a_repeated_id_have_one_reason_in_a_joined_summary() -> None:
     repeated = [one for one in found if one is not None]
     assert len(repeated) == 9
     rows = [("x", refused("x", one.message)) for one in repeated]
-    values = summary_from_rows(rows, id_column="uuid", summaries=[{}, {}], directories=["a", "b"])
+    values = summary_from_rows(rows, results_in("a", "b"))
     assert {one.kind: 9 for one in repeated} == {one["reason"]: one["rows"] for one in values["refused"]}
 
 
