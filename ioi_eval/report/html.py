@@ -143,7 +143,6 @@ class Page:
         return difficulty_order(problem.bucket), problem.day, numbered
 
     def _summary(self) -> dict[str, Any]:
-        """The data for the charts."""
         indices = {name: index for index, name in enumerate(self._order)}
         cells = sorted(self._cells.items(), key=lambda item: (item[0][0], indices[item[0][1]]))
         return {

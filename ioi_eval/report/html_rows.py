@@ -228,7 +228,6 @@ class PageResults(ResultSet):
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a file that are objects, one at a time."""
     return (row for _, _, row in lines_of(path) if isinstance(row, dict))
 
 

@@ -89,7 +89,6 @@ def _state_of(summary: Mapping[str, Any]) -> str:
 
 
 def _estimates(summary: Mapping[str, Any]) -> list[str]:
-    """The means over problems with their intervals."""
     lines = []
     if why := no_mean(summary):
         lines.append(f"- {why}")
@@ -111,7 +110,6 @@ def _interval(low: float | None, high: float | None) -> str:
 
 
 def _tables(summary: Mapping[str, Any], level: str = "##") -> Iterable[str]:
-    """The tables of contests, problems and subtasks, for all submissions or for a group."""
     yield _contests(summary, level)
     yield _problems(summary, level)
     yield from (_problem(problem, f"{level}#") for problem in summary["problems"])

@@ -103,7 +103,6 @@ def name_of_test(test: Mapping[str, Any]) -> str:
 
 
 def _verdict_of_test(test: Mapping[str, Any]) -> str:
-    """The verdict of a test of either family."""
     return str(test.get("status", test.get("verdict", "")))
 
 

@@ -255,7 +255,7 @@ class Summary(RunSummary):
 
 
 def _contests(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Sums over each year's problems , without practice problems."""
+    """Sums over each year's problems, without practice problems."""
     years: dict[int, list[Mapping[str, Any]]] = {}
     for problem in problems:
         if problem["day"] != PRACTICE:

@@ -139,7 +139,6 @@ def grouping_of_runs(results: Sequence[ResultSet]) -> Grouping:
 
 
 def _facts_of(results: Sequence[ResultSet]) -> RunFacts:
-    """The facts about runs whose results are put together."""
     summaries = [each.summary for each in results]
     started, finished = (
         [time for each in summaries if (time := time_of(each, name))] for name in ("started", "finished")

@@ -107,7 +107,6 @@ def _best_points(subtask: Values) -> str:
 
 
 def _has_bounds(summary: Values) -> bool:
-    """Whether the report has points with a `?`."""
     contests = [problems_of(of, contest) for of in (summary, *summary["groups"]) for contest in of["contests"]]
     return any(_may_be_more(problem, name) for name in SUMS for problem in chain(summary["problems"], *contests))
 

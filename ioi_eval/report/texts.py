@@ -55,7 +55,6 @@ def _shrink(widths: list[int], least: Mapping[int, int], most: int) -> None:
 
 
 def _wrapped(row: Cells, widths: Sequence[int]) -> list[list[str]]:
-    """A row as lines: several lines if a cell is wider than its column."""
     cells = [
         textwrap.wrap(cell, width, break_on_hyphens=False) or [""] if len(cell) > width else [cell]
         for cell, width in zip(row, widths, strict=True)

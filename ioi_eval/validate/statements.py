@@ -139,7 +139,6 @@ def read_solutions(
 
 
 def _needs(id_column: str) -> tuple[Need, ...]:
-    """What every row must have."""
     return (
         Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}. Or are SOLUTIONS and --problems or --tests swapped?"),
         Need(columns=("problem_id",), advice="Add it to the rows: it says which problem a solution is for"),

@@ -19,7 +19,6 @@ from ioi_eval.version import __version__
 
 
 def _files(material: Material) -> Sequence[str]:
-    """One file for each group that has the metric."""
     if not is_hub_id(material.dataset):
         raise InputError(
             f"{material.dataset or 'what the run read its problems from'} is not a data set of the Hub: name the "

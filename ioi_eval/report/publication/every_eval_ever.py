@@ -31,7 +31,6 @@ Values = dict[str, Any]
 
 
 def _files(material: Material) -> Sequence[str]:
-    """One file for each group that has a score."""
     if not material.setting("organization"):
         raise InputError("Every Eval Ever needs the name of who evaluated: add --set organization=NAME")
     for key, allowed in (

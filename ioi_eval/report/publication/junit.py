@@ -8,9 +8,8 @@ Source: `junit-10.xsd` of Jenkins' xunit plugin (at most three decimals in times
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from xml.sax.saxutils import escape, quoteattr
+import xml.etree.ElementTree as ET
+from collections import Counter, defaultdict
 
 from ioi_eval.report.publication import MARK, ExportFormat, Material, Open, details, headline
 from ioi_eval.report.result_values import share_of, verdict_of
@@ -19,61 +18,45 @@ from ioi_eval.selection import ResultRow
 from ioi_eval.version import __version__
 
 
-@dataclass(slots=True)
-class _Suite:
-    """The cases of a problem."""
-
-    cases: list[str] = field(default_factory=list)
-    failures: int = 0
-    errors: int = 0
-    time_s: float = 0.0
-
-    def add(self, row: ResultRow, name: str, classname: str) -> None:
-        verdict, time_s = verdict_of(row), _time(row)
-        self.time_s += time_s
-        what = "error" if share_of(row) is None else "failure" if verdict != "AC" else ""
-        self.errors += what == "error"
-        self.failures += what == "failure"
-        head = f"<testcase name={_quoted(name)} classname={_quoted(classname)} time={_quoted(f'{time_s:.3f}')}"
-        if not what:
-            self.cases.append(f"{head}/>")
-            return
-        attributes = f"type={_quoted(verdict or 'not judged')} message={_quoted(headline(row))}"
-        self.cases.append(f"{head}><{what} {attributes}>{escape(plain(details(row)))}</{what}></testcase>")
-
-    @property
-    def counts(self) -> str:
-        return f'tests="{len(self.cases)}" failures="{self.failures}" errors="{self.errors}" time="{self.time_s:.3f}"'
-
-
 def _write(material: Material, open_file: Open) -> None:
     """Write the file. All cases are kept in memory before, because a suite begins with its counts."""
-    suites: dict[str, _Suite] = {}
+    name = material.setting("name", f"ioi-eval {material.results.directory.resolve().name}")
+    together = ET.Element("testsuites", name=plain(name))
+    suites: dict[str, ET.Element] = {}
+    seconds: dict[str, float] = defaultdict(float)
     for row in material.rows():
         problem, submission = material.results.name_of(row)
+        if problem not in suites:
+            suites[problem] = ET.SubElement(together, "testsuite", name=plain(problem))
         group = material.group_of(row).name
         classname = ".".join(part.replace(".", "_") for part in (group, problem) if part)
-        suites.setdefault(problem, _Suite()).add(row, submission, classname)
-    with open_file("") as file:
-        file.writelines(part.encode("utf-8", "replace") for part in _document(suites, material))
-
-
-def _document(suites: Mapping[str, _Suite], material: Material) -> Iterator[str]:
-    together = _Suite(
-        cases=[case for suite in suites.values() for case in suite.cases],
-        failures=sum(suite.failures for suite in suites.values()),
-        errors=sum(suite.errors for suite in suites.values()),
-        time_s=sum(suite.time_s for suite in suites.values()),
-    )
-    name = material.setting("name", f"ioi-eval {material.results.directory.resolve().name}")
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {MARK.decode()}, ioi_eval {__version__} -->\n'
-    yield f"<testsuites name={_quoted(name)} {together.counts}>\n"
+        time_s = _time(row)
+        seconds[problem] += time_s
+        names = {"name": plain(submission), "classname": plain(classname), "time": f"{time_s:.3f}"}
+        _add_verdict(ET.SubElement(suites[problem], "testcase", names), row)
     when = material.finished.isoformat(timespec="seconds").removesuffix("+00:00")
     for problem, suite in suites.items():
-        yield f'<testsuite name={_quoted(problem)} {suite.counts} skipped="0" timestamp="{when}">\n'
-        yield from (f"{case}\n" for case in suite.cases)
-        yield "</testsuite>\n"
-    yield "</testsuites>\n"
+        suite.attrib |= {**_counts(suite, seconds[problem]), "skipped": "0", "timestamp": when}
+    together.attrib |= _counts(together, sum(seconds.values()))
+    ET.indent(together, space="")
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {MARK.decode()}, ioi_eval {__version__} -->\n'
+    with open_file("") as file:
+        file.write(f"{head}{ET.tostring(together, encoding='unicode')}\n".encode())
+
+
+def _add_verdict(case: ET.Element, row: ResultRow) -> None:
+    verdict = verdict_of(row)
+    if share_of(row) is not None and verdict == "AC":
+        return
+    what = "error" if share_of(row) is None else "failure"
+    failed = ET.SubElement(case, what, type=plain(verdict or "not judged"), message=plain(headline(row)))
+    failed.text = plain(details(row))
+
+
+def _counts(suite: ET.Element, seconds: float) -> dict[str, str]:
+    kinds = Counter(element.tag for element in suite.iter())
+    counts = {"tests": kinds["testcase"], "failures": kinds["failure"], "errors": kinds["error"]}
+    return {**{name: str(count) for name, count in counts.items()}, "time": f"{seconds:.3f}"}
 
 
 def _time(row: ResultRow) -> float:
@@ -81,10 +64,6 @@ def _time(row: ResultRow) -> float:
     if row.get("cpu_s") is not None:
         return float(row["cpu_s"])
     return float(sum(test.get("time_s") or 0.0 for test in row.get("test_results") or ()))
-
-
-def _quoted(text: str) -> str:
-    return quoteattr(plain(text))
 
 
 FORMAT = ExportFormat(

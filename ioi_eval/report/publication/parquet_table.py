@@ -100,7 +100,6 @@ def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:
 
 
 def _write(material: Material, open_file: Open) -> None:
-    """Write the file; the rows are read several times."""
     with open_file("") as file:
         write_parquet(file, lambda: result_rows(material.results.directory), metadata={MARK.decode(): __version__})
 
