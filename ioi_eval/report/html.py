@@ -238,12 +238,9 @@ def _names_of_groups(results: Sequence[PageResults], counts: Iterable[_GroupKey]
     models = Counter(model for _, model in counts)
     names = {}
     for directory, model in counts:
-        label = label_of(str(results[directory].directory))
-        if len(results) > 1 and models[model] > 1:
-            name = f"{label}: {model}" if model else label
-        else:
-            name = model or (label if len(results) > 1 else "all submissions")
-        names[directory, model] = name
+        is_needed = len(results) > 1 and (models[model] > 1 or not model)
+        label = label_of(str(results[directory].directory)) if is_needed else ""
+        names[directory, model] = ": ".join(filter(None, [label, model])) or "all submissions"
     return names
 
 

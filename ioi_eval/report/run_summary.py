@@ -107,13 +107,12 @@ class RunFacts:
 
 
 class RunSummary(ABC):
-    """Adds up results one by one, also for each group by the columns of `grouping`. `undecided` counts the `judged`
-    submissions without a score (JE)."""
+    """Adds up results one by one, also for each group by the columns of `grouping`."""
 
     def __init__(self, make: Callable[[], Self], grouping: Grouping | None) -> None:
         self._groups: Groups[Self] = Groups(grouping or Grouping(), make)
         self.refused = ReasonCounts()
-        self.judged = self.undecided = self.pending = 0
+        self.pending = 0
         self._examples: list[dict[str, Any]] = []
         self._verdicts: Counter[Verdict] = Counter()
         self._extraction: Counter[str] = Counter()
@@ -155,18 +154,15 @@ class RunSummary(ABC):
 
     def _take(self, row: Mapping[str, Any], submission: str, problem: str, reason: str) -> None:
         """Add what all families have. `reason`: why there is no program, or none that compiles; empty if not known."""
-        self.judged += 1
         self._judged_problems.add(problem)
         self._verdicts[Verdict(row["verdict"])] += 1
         self._extraction[row["extraction"]] += 1
         self._near_limit += bool(row["near_limit"])
         if reason:
             self._reasons.add(f"{_FAILED[row['verdict']]}: {reason}", submission)
-        if row["verdict"] == Verdict.JE:
-            self.undecided += 1
-            if len(self._examples) < EXAMPLES:
-                error = "judge error" if row["error"] is None else row["error"]
-                self._examples.append({"submission": submission, "problem": problem, "error": error})
+        if row["verdict"] == Verdict.JE and len(self._examples) < EXAMPLES:
+            error = "judge error" if row["error"] is None else row["error"]
+            self._examples.append({"submission": submission, "problem": problem, "error": error})
         if row["duplicate_of"] is not None:
             self._copies += 1
             return
@@ -176,7 +172,7 @@ class RunSummary(ABC):
     @property
     def complete(self) -> bool:
         """Whether every row of the dump has been judged."""
-        return not (self.undecided or self.pending or self.refused.counts)
+        return not (self._verdicts[Verdict.JE] or self.pending or self.refused.counts)
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -206,11 +202,12 @@ class RunSummary(ABC):
     def _all_scores(self, *, intervals: bool) -> dict[str, Any]:
         """The counts and scores of all submissions, or of a group. Means have no intervals as long as a submission of
         the run, of whichever group, is pending: the judged ones are not a random sample."""
+        judged, undecided = self._verdicts.total(), self._verdicts[Verdict.JE]
         refused = self.refused.counts.total()
         counts = {
-            "rows": self.judged + refused + self.pending,
-            "scored": self.judged - self.undecided,
-            "undecided": self.undecided,
+            "rows": judged + refused + self.pending,
+            "scored": judged - undecided,
+            "undecided": undecided,
             "refused": refused,
             "pending": self.pending,
             "copies": self._copies,

@@ -61,7 +61,7 @@ _BOUNDED = "(?: at least so many points, as a judge error (JE) has no score)"
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:
     """The cells of a problem: name, submissions, best submission, sum of best subtasks (all, and 50), verdicts."""
     return [
-        f"{problem['year']}/{problem['problem']}",
+        _name_of(problem),
         str(problem["submissions"]),
         f"{points(problem['best_score'])}/{points(problem['points'])}",
         *(of_full_marks(problem, name) for name in SUMS),
@@ -98,6 +98,10 @@ def _may_be_more(problem: Values, score: str) -> bool:
     return bool(problem["undecided"]) and problem[score] != problem["all_submissions_score"]
 
 
+def _name_of(problem: Values) -> str:
+    return f"{problem['year']}/{problem['problem']}"
+
+
 def _hides_points(subtask: Values) -> bool:
     return bool(subtask["undecided"]) and subtask["best_points"] != subtask["points"]
 
@@ -115,13 +119,7 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
     problems = summary["problems"]
     if not problems:
         return ("No submission was judged.",)
-    best = [
-        (
-            f"{problem['year']}/{problem['problem']}",
-            " ".join(map(_best_points, problem["subtasks"])),
-        )
-        for problem in problems
-    ]
+    best = [(_name_of(problem), " ".join(map(_best_points, problem["subtasks"]))) for problem in problems]
     legend = [_LEGEND] * (not summary["groups"])  # else it is below the table of groups, which comes first
     legend += [_BOUNDED] * _has_bounds(summary)
     return (
@@ -166,18 +164,12 @@ def no_mean(summary: Mapping[str, Any]) -> str:
     judged."""
     if summary["average_score"]:
         return ""
-    blank = [
-        f"{problem['year']}/{problem['problem']}"
-        for problem in summary["problems"]
-        if problem["submissions"] == problem["undecided"]
-    ]
-    if blank:
+    problems = summary["problems"]
+    if blank := [_name_of(each) for each in problems if each["submissions"] == each["undecided"]]:
         names = listed(map(printable, blank), most=_LISTED)
         return f"no mean score and no pass@k, as all submissions to {names} have JE"
-    without = [f"{problem['year']}/{problem['problem']}" for problem in summary["problems"] if not problem["points"]]
-    return (
-        f"no mean score, as no points are given for {listed(map(printable, without), most=_LISTED)}" if without else ""
-    )
+    without = [printable(_name_of(problem)) for problem in problems if not problem["points"]]
+    return f"no mean score, as no points are given for {listed(without, most=_LISTED)}" if without else ""
 
 
 def _groups(summary: Mapping[str, Any]) -> Iterable[str]:

@@ -292,20 +292,16 @@ def _hash(value: object) -> bytes:
 
 def _change(name: Name, before: Result, after: Result, option_differences: Sequence[str]) -> Change:
     """A change, with the differences in how the two were judged, as far as results record them."""
-    reasons = []
-    if before.program != after.program:
-        reasons.append("program")
-    shapes = before.shape, after.shape
-    if None not in shapes and before.shape != after.shape and before.verdict and after.verdict:
-        reasons.append("problem")
-    if before.time_scale != after.time_scale or "limits" in option_differences:
-        reasons.append("limits")
-    if before.rules != after.rules or "rules" in option_differences:
-        reasons.append("rules")
-    if before.machine != after.machine and all(before.machine) and all(after.machine):
-        reasons.append("machine")
-    if before.near_limit or after.near_limit:
-        reasons.append("near limit")
+    are_judged = bool(before.verdict and after.verdict) and None not in (before.shape, after.shape)
+    differs = {
+        "program": before.program != after.program,
+        "problem": are_judged and before.shape != after.shape,
+        "limits": before.time_scale != after.time_scale or "limits" in option_differences,
+        "rules": before.rules != after.rules or "rules" in option_differences,
+        "machine": before.machine != after.machine and all(before.machine) and all(after.machine),
+        "near limit": before.near_limit or after.near_limit,
+    }
+    reasons = [name for name, is_different in differs.items() if is_different]
     if not reasons and before.fingerprint and before.fingerprint == after.fingerprint:
         reasons.append("nothing: judged in the same way")
     elif not reasons and before.fingerprint and after.fingerprint:
