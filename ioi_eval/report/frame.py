@@ -174,6 +174,13 @@ def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
+def line_at(path: Path, offset: int) -> Any:
+    """The value of the line that begins at this offset."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        return orjson.loads(file.readline())
+
+
 def _parsed(path: Path, number: int, line: bytes) -> Any:
     try:
         return orjson.loads(line)

@@ -20,7 +20,7 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, tests_of_line
-from ioi_eval.report.frame import RESULTS, TESTS, lines_of, not_a_result_row, wrong_file
+from ioi_eval.report.frame import RESULTS, TESTS, line_at, lines_of, not_a_result_row, wrong_file
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, has_column, id_column_of, summary_of
@@ -229,13 +229,6 @@ class PageResults(ResultSet):
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
     return (row for _, _, row in lines_of(path) if isinstance(row, dict))
-
-
-def line_at(path: Path, offset: int) -> Any:
-    """The value of the line that begins at this offset."""
-    with path.open("rb") as file:
-        file.seek(offset)
-        return orjson.loads(file.readline())
 
 
 def _details_key(row: dict[str, Any]) -> str:

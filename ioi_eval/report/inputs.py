@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content
-from ioi_eval.report.frame import INPUTS, lines_of
+from ioi_eval.report.frame import INPUTS, line_at, lines_of
 from ioi_eval.report.schema_check import wrong_value
 
 
@@ -47,20 +46,18 @@ def input_line(problem: str, test: str, part: TextPart) -> dict[str, Any]:
 
 def input_offsets(directory: Path) -> dict[tuple[str, str], int]:
     """For each problem and test, where the line with its input begins. Results of other programs have no inputs."""
-    return {(values["problem"], values["test"]): offset for offset, values in _lines(directory)}
+    path, offsets = directory / INPUTS, {}
+    for number, offset, values in lines_of(path):
+        if wrong := wrong_value("input", values):
+            raise InputError(f"{path}, line {number}: {wrong}; delete the file, then reports show no inputs")
+        offsets[values["problem"], values["test"]] = offset
+    return offsets
 
 
 def stored_input(directory: Path, problem: str, test: str) -> TextPart | None:
     """The beginning of a test's input from the results; `None` if they do not have it."""
-    for _, values in _lines(directory):
-        if (values["problem"], values["test"]) == (problem, test):
-            return TextPart(content=values["input"].encode(), size=values["bytes"])
-    return None
-
-
-def _lines(directory: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    path = directory / INPUTS
-    for number, offset, values in lines_of(path):
-        if wrong := wrong_value("input", values):
-            raise InputError(f"{path}, line {number}: {wrong}; delete the file, then reports show no inputs")
-        yield offset, values
+    offset = input_offsets(directory).get((problem, test))
+    if offset is None:
+        return None
+    values = line_at(directory / INPUTS, offset)
+    return TextPart(content=values["input"].encode(), size=values["bytes"])
