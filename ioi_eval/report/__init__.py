@@ -9,7 +9,7 @@
 - `html`: the page, from `html_rows`, `html_cells` and `html_details`, with the scripts and styles of `page/`;
 - `publication`: results in formats of other programs, one module each;
 - `terminal`, `markdown`, `markdown_pages`, `two_runs_text` and `validation`: results as text and tables, of the parts
-  in `texts`; `hub` pushes results.
+  in `texts`; `hub` pushes results; `parquet` writes rows as a table.
 
 What reads results raises an `InputError` if there are none, a file is damaged, or a line is not a row of results.
 """

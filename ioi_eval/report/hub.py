@@ -131,7 +131,7 @@ class HubResults:
 
     def _write(self, table: Path, results: Path, old: Mapping[str, Path], id_column: str) -> int:
         """Write the new rows, then the old rows that are kept; returns how many are kept."""
-        from ioi_eval.report.publication.parquet_table import write_parquet
+        from ioi_eval.report.parquet import write_parquet
 
         naming = _Naming.of(results, id_column)
         for name, path in old.items():

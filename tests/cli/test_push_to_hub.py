@@ -13,7 +13,7 @@ from ioi_eval.cli.pushing import push
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.report.hub import HubResults
-from ioi_eval.report.publication.parquet_table import write_parquet
+from ioi_eval.report.parquet import write_parquet
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, TESTS, Pushed, Start, Write, submission_row
 from tests.cli.test_hub_data_sets import DOUBLE
 from tests.hub_stand_in import Hub

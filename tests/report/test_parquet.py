@@ -13,7 +13,7 @@ from huggingface_hub import RepoCard
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.hub import card_with
-from ioi_eval.report.publication.parquet_table import BATCH, write_parquet
+from ioi_eval.report.parquet import BATCH, write_parquet
 
 ROWS = 3 * BATCH
 
