@@ -22,7 +22,7 @@ from ioi_eval.model import Verdict
 from ioi_eval.model.apps import difficulty_order
 from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import CURVE_KS, cells_of
-from ioi_eval.report.html_details import Details, packed, visible
+from ioi_eval.report.html_details import Details, mebibytes, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.result_values import PRACTICE, VERDICT_NAMES, NamedRow
@@ -131,8 +131,7 @@ class Page:
             "STYLE": style,
         }
         head, body = (_PAGE / "page.html").read_text(encoding="utf-8").split("<!-- data -->")
-        for index, text in enumerate(_FIELD.split(head)):
-            yield fields[text] if index % 2 else text
+        yield _FIELD.sub(lambda match: fields[match[1]], head)
         for name, (how, text) in parts:
             yield f'<script type="text/plain" id="{name}" data-packed="{how}">{text}</script>\n'
         yield f"<script>{script}</script>{body}"
@@ -190,8 +189,6 @@ class Page:
         """The table by columns, which compresses better; numbers are rounded as shown. `detail` is filled later."""
         problems = {name: index for index, name in enumerate(self._order)}
         verdicts = {verdict.value: index for index, verdict in enumerate(Verdict)}
-        sizes = {row.memory_bytes for row in rows}  # few: sizes of memory are multiples of a page
-        mebibytes = {size: None if size is None else float(f"{size / 2**20:.3g}") for size in sizes}
         return {
             "id": [row.id for row in rows],
             "directory": [row.directory for row in rows] if len(self.results) > 1 else [],
@@ -202,7 +199,7 @@ class Page:
             "original": _originals(rows),
             "score": [None if row.score is None else round(row.score, 4) for row in rows],
             "time": [None if row.time_s is None else round(row.time_s, 3) for row in rows],
-            "memory": [mebibytes[row.memory_bytes] for row in rows],
+            "memory": [None if (size := row.memory_bytes) is None else mebibytes(size) for row in rows],
             "near": [index for index, row in enumerate(rows) if row.near_limit],
             "copy": [index for index, row in enumerate(rows) if row.original is not None],
             "detail": [],
@@ -259,13 +256,12 @@ def _joined(names: Mapping[_GroupKey, str], counts: Counter[_GroupKey]) -> tuple
 
 def _originals(rows: Sequence[PageRow]) -> list[int]:
     """For each copy the position of the submission whose result it has; -1 if that is not among these rows."""
-    wanted = [(row.directory, row.problem, row.original) for row in rows if row.original is not None]
-    needed = set(wanted)
     positions: dict[tuple[int, str, str], int] = {}
     for index, row in enumerate(rows):
-        if row.original is None and (key := (row.directory, row.problem, row.id)) in needed:
-            positions.setdefault(key, index)
-    return [positions.get(key, -1) for key in wanted]
+        if row.original is None:
+            positions.setdefault((row.directory, row.problem, row.id), index)
+    copies = ((row.directory, row.problem, row.original) for row in rows if row.original is not None)
+    return [positions.get(original, -1) for original in copies]
 
 
 def _points_and_ranks(contest: Mapping[str, Any]) -> dict[str, Any]:

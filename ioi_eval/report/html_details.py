@@ -190,7 +190,7 @@ def _test(name: str, test: Mapping[str, Any], *, decides: bool) -> dict[str, Any
     if (seconds := test.get("time_s")) is not None:
         entry["time"] = round(seconds, 3)
     if (size := test.get("memory_bytes")) is not None:
-        entry["memory"] = float(f"{size / 2**20:.3g}")
+        entry["memory"] = mebibytes(size)
     if decides:
         entry["decides"] = True
     if test.get("near_limit"):
@@ -202,6 +202,11 @@ def _test(name: str, test: Mapping[str, Any], *, decides: bool) -> dict[str, Any
             entry["message"] = _cut(message, MESSAGE_CHARS)
         entry |= {n: _cut(test[n], MESSAGE_CHARS, where=" in the results") for n in _OUTPUTS if test.get(n)}
     return entry
+
+
+def mebibytes(size: int) -> float:
+    """A size as shown: in MiB, with three digits."""
+    return float(f"{size / 2**20:.3g}")
 
 
 def _cut(value: object, most: int, *, where: str = "") -> str:

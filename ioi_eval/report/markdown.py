@@ -6,21 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
+from ioi_eval.report import terminal
 from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.run_summary import BIASED, CONTINUE, time_of
-from ioi_eval.report.terminal import (
-    LEFT_OUT,
-    SUMS,
-    counts_of_run,
-    examples_without_reason,
-    group_cells,
-    judge_errors,
-    no_mean,
-    of_full_marks,
-    problem_cells,
-    problems_of,
-    share,
-)
 from ioi_eval.report.texts import counted, half_up, points, printable
 
 _SHOWN = 20
@@ -45,7 +33,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
     """The whole report of `Summary.as_dict`."""
     sections = [
         _overview(summary),
-        groups_section(summary, *group_cells(summary), legend=_GROUPS_LEGEND),
+        groups_section(summary, *terminal.group_cells(summary), legend=_GROUPS_LEGEND),
         *_tables(summary),
         *(_group(summary["by"], group) for group in summary["groups"]),
         _judge_errors(summary),
@@ -72,7 +60,7 @@ def counts_of(summary: Mapping[str, Any]) -> list[str]:
         f"({counts['copies']} as copies of identical programs)",
     ]
     if counts["undecided"]:
-        lines.append(f"- Judge errors (JE), without a score: **{counts['undecided']}**; {LEFT_OUT}")
+        lines.append(f"- Judge errors (JE), without a score: **{counts['undecided']}**; {terminal.LEFT_OUT}")
     if counts["refused"]:
         lines.append(f"- Not judged: **{counts['refused']}**")
     if counts["pending"]:
@@ -90,10 +78,10 @@ def _state_of(summary: Mapping[str, Any]) -> str:
 
 def _estimates(summary: Mapping[str, Any]) -> list[str]:
     lines = []
-    if why := no_mean(summary):
+    if why := terminal.no_mean(summary):
         lines.append(f"- {why}")
     if summary["average_score"]:
-        lines.append(f"- Mean score: {share(summary['average_score'])} of full marks")
+        lines.append(f"- Mean score: {terminal.share(summary['average_score'])} of full marks")
     if summary["pass_at_k"]:
         intervals = summary["pass_at_k_interval"]
         values = ", ".join(
@@ -140,7 +128,7 @@ def _contests(summary: Mapping[str, Any], level: str) -> str:
         (
             str(contest["year"]),
             str(contest["problems"]),
-            *(of_full_marks(contest, name, problems_of(summary, contest)) for name in SUMS),
+            *(terminal.of_full_marks(contest, name, terminal.problems_of(summary, contest)) for name in terminal.SUMS),
         )
         for contest in summary["contests"]
     ]
@@ -149,7 +137,7 @@ def _contests(summary: Mapping[str, Any], level: str) -> str:
 
 
 def _problems(summary: Mapping[str, Any], level: str) -> str:
-    rows = [problem_cells(problem) for problem in summary["problems"]]
+    rows = [terminal.problem_cells(problem) for problem in summary["problems"]]
     if not rows:
         return ""
     legend = (
@@ -182,7 +170,7 @@ def _problem(problem: Mapping[str, Any], level: str) -> str:
 def _judge_errors(summary: Mapping[str, Any]) -> str:
     if not summary["undecided"]:
         return ""
-    table = markdown_table(("submissions", "problem", "error"), judge_errors(summary))
+    table = markdown_table(("submissions", "problem", "error"), terminal.judge_errors(summary))
     more = summary["submissions"]["undecided"] - len(summary["undecided"])
     return f"## Judge errors (JE)\n\n{table}{_more(more)}"
 
@@ -190,7 +178,7 @@ def _judge_errors(summary: Mapping[str, Any]) -> str:
 def refused_rows(summary: Mapping[str, Any]) -> Iterable[str]:
     """A section for each reason why rows were not judged, with examples; for summaries of both families."""
     for refused in summary["refused"]:
-        listed = bullets(f"Not judged: {refused['reason']}", examples_without_reason(refused)[:_SHOWN])
+        listed = bullets(f"Not judged: {refused['reason']}", terminal.examples_without_reason(refused)[:_SHOWN])
         yield listed + _more(refused["more"] + max(0, len(refused["examples"]) - _SHOWN))
 
 
@@ -212,7 +200,7 @@ def run_section(summary: Mapping[str, Any], more: Iterable[str]) -> str:
     times = " to ".join(filter(None, (time_of(summary, name) for name in ("started", "finished"))))
     lines = [
         f"ioi_eval {summary['ioi_eval']}, Python {summary['python']}" + (f"; {times}" if times else ""),
-        f"This run: {counts_of_run(run)} in {run['wall_s']:.1f} s, {counted(run['workers'], 'job')} at once",
+        f"This run: {terminal.counts_of_run(run)} in {run['wall_s']:.1f} s, {counted(run['workers'], 'job')} at once",
         *(
             f"{what}: {name} ({counted(count, 'submission')})"
             for what, column in (("Target", "targets"), ("Isolation", "isolation"))

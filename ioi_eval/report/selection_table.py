@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ioi_eval import selection
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.estimates import Estimate
 from ioi_eval.report.groups import Grouping, Groups
@@ -14,20 +15,7 @@ from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import PRACTICE, day_of, verdict_of
 from ioi_eval.report.standings import Standings
 from ioi_eval.report.texts import counted, points, printable, table
-from ioi_eval.selection import (
-    LIMIT,
-    SEEDS,
-    ResultRow,
-    SelectionMethod,
-    random_scores,
-    reasoning_length,
-    select,
-    select_as_reference,
-    select_by_oracle,
-    select_first,
-    selected_score,
-    sum_of_points,
-)
+from ioi_eval.selection import LIMIT, SEEDS, ResultRow, SelectionMethod, sum_of_points
 
 DEFAULT_METHODS = tuple(method for method in SelectionMethod if method is not SelectionMethod.REFERENCE)
 RANKED_METHODS = (SelectionMethod.SINGLE, SelectionMethod.ROUND_ROBIN, SelectionMethod.ALL)
@@ -177,7 +165,7 @@ def _light(row: ResultRow, where: str) -> ResultRow:
                 {name: subtask.get(name) for name in _SUBTASK_COLUMNS}
                 for subtask in row.get("all_subtasks_results") or ()
             ],
-            "metadata": {"completion_tokens": reasoning_length(row)},
+            "metadata": {"completion_tokens": selection.reasoning_length(row)},
         }
     except ODD_DATA as error:
         raise InputError(f"{where} is not a row of results ({type(error).__name__}: {error})") from error
@@ -276,17 +264,17 @@ def _points_by_draw(
 ) -> Sequence[float]:
     """The points of a problem: one number, or one for each seed."""
     if method is SelectionMethod.RANDOM:
-        return random_scores(rows, limit, seeds=seeds, problem=problem)
+        return selection.random_scores(rows, limit, seeds=seeds, problem=problem)
     if method is SelectionMethod.SINGLE:
-        return [max((selected_score([row]) for row in rows if not _is_unscored(row)), default=0.0)]
+        return [max((selection.selected_score([row]) for row in rows if not _is_unscored(row)), default=0.0)]
     choose: dict[SelectionMethod, Callable[[], Sequence[int] | None]] = {
         SelectionMethod.ALL: lambda: None,
-        SelectionMethod.ROUND_ROBIN: lambda: select(rows, limit),
-        SelectionMethod.FIRST: lambda: select_first(rows, limit),
-        SelectionMethod.ORACLE: lambda: select_by_oracle(rows, limit),
-        SelectionMethod.REFERENCE: lambda: select_as_reference(rows),
+        SelectionMethod.ROUND_ROBIN: lambda: selection.select(rows, limit),
+        SelectionMethod.FIRST: lambda: selection.select_first(rows, limit),
+        SelectionMethod.ORACLE: lambda: selection.select_by_oracle(rows, limit),
+        SelectionMethod.REFERENCE: lambda: selection.select_as_reference(rows),
     }
-    return [selected_score(rows, choose[method]())]
+    return [selection.selected_score(rows, choose[method]())]
 
 
 def _estimate(drawn: Sequence[float]) -> Estimate:

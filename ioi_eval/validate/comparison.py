@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ioi_eval.expectations import (
-    MODEL_SOLUTION,
-    Expectation,
-    agrees,
-    agrees_as_a_whole,
-    deciding_test,
-    is_judged,
-)
+from ioi_eval.expectations import MODEL_SOLUTION, Expectation, agrees, agrees_as_a_whole, deciding_test, is_judged
 from ioi_eval.model import SubmissionResult, SubtaskResult, Verdict
 from ioi_eval.report.rows import JudgedSubmission, distinct_outcomes, judge_error
 from ioi_eval.report.texts import points
