@@ -15,6 +15,7 @@ from ioi_eval.validate.results import TOTAL, Difference, differences
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 
 _NOTE_CHARS = 1000
+_NAMED = 5  # of the rows that state nothing
 _DIGITS = 9  # of points: a statement may be that some are missing, as in 99.999999
 
 
@@ -67,9 +68,9 @@ class Validation:
             "problems": dict(sorted(self.problems.items())),
             "disagreements": self.disagreements,
             "undecided": self.undecided,
-            "refused": list(self.reading.refused),
-            "unstated": self.reading.unstated,
-            "unstated_names": list(self.reading.unstated_names),
+            "refused": self.reading.refused,
+            "unstated": len(self.reading.unstated),
+            "unstated_names": self.reading.unstated[:_NAMED],
             "unmatched": self.reading.unmatched,
             "pending": self.pending,
             "targets": sorted(self.targets),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
 from ioi_eval.expectations import Expectation
@@ -53,26 +53,23 @@ class StatedSolution:
         return len(self.subtasks) + (self.whole is not None) + (self.total is not None) + others
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class StatedSolutions:
     """The contents of a data set of solutions.
 
     Args:
         refused: rows that cannot be judged, with the reason.
-        unstated: the number of rows that state nothing.
-        unstated_names: problem and solution of the first of them.
+        unstated: problem and solution of the rows that state nothing.
         unmatched: the number of stated results without a solution.
     """
 
-    solutions: tuple[StatedSolution, ...] = ()
-    refused: tuple[str, ...] = ()
-    unstated: int = 0
+    solutions: list[StatedSolution] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    unstated: list[str] = field(default_factory=list)
     unmatched: int = 0
-    unstated_names: tuple[str, ...] = ()
 
 
 _ALL_ROWS = RowSelection()
-_NAMED = 5  # of the rows that state nothing
 
 
 def read_solutions(
@@ -97,9 +94,7 @@ def read_solutions(
     """
     stated = {} if against is None else _stated_results(against, problems, id_column)
     results = len(stated)
-    solutions: list[StatedSolution] = []
-    refused: list[str] = []
-    unstated, unstated_names = 0, list[str]()
+    reading = StatedSolutions()
     optional = (*COLUMNS, *OPTIONAL_COLUMNS)
     read = (*optional, *submission_columns(id_column))
     check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
@@ -112,30 +107,23 @@ def read_solutions(
             submission = fitted(submission, row, problem)
         except RowError as error:
             name = row.values.get("label") or row.values.get(id_column)
-            refused.append(f"{error.source}, row {error.row} ({name}): {error.problem}" if name else str(error))
+            reading.refused.append(f"{error.source}, row {error.row} ({name}): {error.problem}" if name else str(error))
             continue
         except ODD_DATA as error:
-            refused.append(str(row.error(internal_error_text(error, "reading this row"))))
+            reading.refused.append(str(row.error(internal_error_text(error, "reading this row"))))
             continue
         name = _name(row, id_column)
         solution = _solution(row, name, problem, submission, stated.pop((problem.key, name), None))
         if solution.statements:
-            solutions.append(solution)
+            reading.solutions.append(solution)
         else:
-            unstated += 1
-            unstated_names += [f"{problem.key}, {name}"] if unstated <= _NAMED else []
-    if not solutions and not refused:
-        raise InputError(_nothing_stated(source, against) if unstated else selection.no_row_in(source))
-    if against is not None and solutions and len(stated) == results:
+            reading.unstated.append(f"{problem.key}, {name}")
+    if not reading.solutions and not reading.refused:
+        raise InputError(_nothing_stated(source, against) if reading.unstated else selection.no_row_in(source))
+    if against is not None and reading.solutions and len(stated) == results:
         raise InputError(_nothing_stated(source, against))
-    unmatched = sum(selection.wants(key) for key, _ in stated)
-    return StatedSolutions(
-        solutions=tuple(solutions),
-        refused=tuple(refused),
-        unstated=unstated,
-        unmatched=unmatched,
-        unstated_names=tuple(unstated_names),
-    )
+    reading.unmatched = sum(selection.wants(key) for key, _ in stated)
+    return reading
 
 
 def _needs(id_column: str) -> tuple[Need, ...]:
