@@ -1,4 +1,4 @@
-"""Results as rows, and as a pandas table."""
+"""Reads the files that a run wrote: rows with their tests, also as a pandas table, and the summary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 
 from ioi_eval.errors import ODD_DATA, InputError, SetupError, unknown
 from ioi_eval.report import compact
-from ioi_eval.report.run_summary import Pending
+from ioi_eval.report.run_summary import FORMAT, Pending
 from ioi_eval.report.schema_check import wrong_value
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
         UserWarning: the run was stopped before all submissions were judged.
     """
     import pandas as pd
-
-    from ioi_eval.report.result_sets import summary_of
 
     if pending := Pending.of(summary_of(directory_of(directory), allow_damaged=True)):
         warnings.warn(pending.warning(str(directory)), stacklevel=2)
@@ -149,6 +147,31 @@ def directory_of(results: str | Path) -> Path:
     """The directory of results, of which the user named that directory or the `results.jsonl` in it."""
     path = Path(results)
     return path.parent if path.name == RESULTS and not path.is_dir() else path
+
+
+def summary_of(directory: Path, *, allow_damaged: bool = False) -> dict[str, Any]:
+    """The contents of `summary.json`; empty if there is none, as with results of other programs.
+
+    One of a newer version is refused, and a damaged one, unless it counts as missing for commands that make it again
+    (`allow_damaged`).
+    """
+    path = directory / SUMMARY
+    try:
+        values = json.loads(path.read_bytes())
+        if not isinstance(values, dict) or not isinstance(values.get("options"), dict):
+            raise ValueError("it is not a summary of a run")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, *ODD_DATA) as error:
+        if allow_damaged:
+            return {}
+        raise InputError(f"{path} cannot be read: {error}; `ioi-eval report {directory}` writes it again") from error
+    if isinstance(values.get("format"), int) and values["format"] > FORMAT:
+        raise InputError(
+            f"{path} has format {values['format']}, of ioi_eval {values.get('ioi_eval')}: this version reads format "
+            f"{FORMAT}; install that one"
+        )
+    return values
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:

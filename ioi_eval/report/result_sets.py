@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.report.frame import RESULTS, SUMMARY, directory_of, lines_of, not_a_result_row, result_rows
+from ioi_eval.report.frame import RESULTS, directory_of, lines_of, not_a_result_row, result_rows, summary_of
 from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of, with_our_columns
-from ioi_eval.report.run_summary import FORMAT, Pending
+from ioi_eval.report.run_summary import Pending
 
 
 class Family(StrEnum):
@@ -150,28 +149,3 @@ def family_of(row: Any, directory: Path) -> Family:
         f"{' nor '.join(FAMILY_COLUMNS.values())}; name a directory that `ioi-eval score` or `ioi-eval apps score` has "
         "written"
     )
-
-
-def summary_of(directory: Path, *, allow_damaged: bool = False) -> dict[str, Any]:
-    """The contents of `summary.json`; empty if there is none, as with results of other programs.
-
-    One of a newer version is refused, and a damaged one, unless it counts as missing for commands that make it again
-    (`allow_damaged`).
-    """
-    path = directory / SUMMARY
-    try:
-        values = json.loads(path.read_bytes())
-        if not isinstance(values, dict) or not isinstance(values.get("options"), dict):
-            raise ValueError("it is not a summary of a run")
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, *ODD_DATA) as error:
-        if allow_damaged:
-            return {}
-        raise InputError(f"{path} cannot be read: {error}; `ioi-eval report {directory}` writes it again") from error
-    if isinstance(values.get("format"), int) and values["format"] > FORMAT:
-        raise InputError(
-            f"{path} has format {values['format']}, of ioi_eval {values.get('ioi_eval')}: this version reads format "
-            f"{FORMAT}; install that one"
-        )
-    return values

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
-from ioi_eval.report.rows import COLUMNS_OF_RESULTS, name_in
+from ioi_eval.report.rows import COLUMNS_OF_RESULTS, NOT_RUN, name_in
 from ioi_eval.selection import PRECISION, ResultRow, sum_of_points
 
 NamedRow = tuple[str, ResultRow]
@@ -111,9 +111,6 @@ def message_of_test(test: Mapping[str, Any]) -> str:
     return str(test.get("feedback") or test.get("message") or "")
 
 
-_NOT_RUN = frozenset({Verdict.SKIPPED, Verdict.JE})
-
-
 def tests_of(row: ResultRow) -> dict[str, Mapping[str, Any]]:
     """The tests of a result of either family, each once, by name and with a `status`.
 
@@ -158,7 +155,7 @@ def _known_score(test: Mapping[str, Any]) -> float:
 def has_run(row: ResultRow) -> bool:
     """Whether a test of a result was run, or the tests have different reasons why none was."""
     tests = tests_of(row).values()
-    has_result = any(test.get("time_s") is not None or test["status"] not in _NOT_RUN for test in tests)
+    has_result = any(test.get("time_s") is not None or test["status"] not in NOT_RUN for test in tests)
     return has_result or len({message_of_test(test) for test in tests} - {""}) > 1
 
 

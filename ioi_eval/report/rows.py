@@ -40,6 +40,9 @@ _RESULTS = frozenset(CONTEST_RESULT_COLUMNS) - _FROM_THE_DUMP
 APPS_RESULTS = frozenset((*result_columns("apps-result"), TEST_RESULTS, "all_subtasks_results"))
 """The columns of a dump that results for APPS rename: ours, and that by which readers know results of contests."""
 
+NOT_RUN = (Verdict.SKIPPED, Verdict.JE)
+"""Verdicts of tests that were not run; a JE may have been."""
+
 COLUMNS_OF_RESULTS = ("fingerprint", "duplicate_of", "all_subtasks_results")
 """The columns by which `name_in` knows rows of results and their family."""
 
@@ -186,7 +189,7 @@ def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
 
 def count_run(outcomes: Iterable[TestOutcome]) -> int:
     """How many of these tests were run or judged. If nothing could be started, all are JE and have no time."""
-    return sum(outcome.verdict not in _NOT_RUN or outcome.cpu_ms is not None for outcome in outcomes)
+    return sum(outcome.verdict not in NOT_RUN or outcome.cpu_ms is not None for outcome in outcomes)
 
 
 def judge_error(result: SubmissionResult) -> str | None:
@@ -280,7 +283,6 @@ def _test(outcome: TestOutcome) -> dict[str, Any]:
     }
 
 
-_NOT_RUN = (Verdict.SKIPPED, Verdict.JE)
 _LIMITS = {Verdict.TLE: "cpu", Verdict.MLE: "memory"}
 """The limit that a program exceeded if it ended by itself before it was stopped."""
 
