@@ -76,8 +76,8 @@ def summary_from_rows(
         )
 
     remade = values_of_rows(summary, rows, add, results)
-    known = _cpu_of(each.summary for each in results).as_dict()
-    remade["cpu_s"] |= {"compile": known["compile"], "check": known["check"]}  # rows have only `run`
+    known = _cpu_of(each.summary for each in results).as_dict()  # rows have only `run`
+    remade["cpu_s"] = {**known, "run": remade["cpu_s"]["run"]}
     remade["options"] = {**remade["options"], "id_column": results[0].id_column}
     return remade
 
