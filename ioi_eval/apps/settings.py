@@ -44,7 +44,7 @@ class AppsSettings(RunPolicy):
         threads: as in `RunPolicy`.
         time_limit_s: CPU seconds for a test; `None` for 10 s, or the other grader's own.
         memory_limit_bytes: resident memory of a test.
-        comparator: decides whether an output is right. Another grader has its own rules.
+        comparator: decides whether an output is right. Not with `compat`: another grader has its own rules.
         compat: judge as this other grader does; `None` for our rules.
         fail_fast: run nothing after a program's first failure. The other tests count as not passed. Not with `compat`:
             another grader itself decides where it stops.
@@ -53,7 +53,7 @@ class AppsSettings(RunPolicy):
         shown_bytes: how much of an output is in a result.
 
     Raises:
-        InputError: a number is out of range, or `fail_fast` is set with `compat`.
+        InputError: a number is out of range, or `comparator` or `fail_fast` is set with `compat`.
     """
 
     threads: int = 500
@@ -78,6 +78,8 @@ class AppsSettings(RunPolicy):
             raise InputError(
                 f"a memory limit of {self.memory_limit_bytes // MIB} MiB is too high; the highest is {most // MIB} MiB"
             )
+        if self.compat is not None and self.comparator != Comparator():
+            raise InputError(f"{self.compat.name} has its own rules; leave the comparator {self.comparator} out")
         if self.compat is not None and self.fail_fast:
             raise InputError(f"{self.compat.name} itself decides after which test it stops; leave fail_fast out")
         RunPolicy.__post_init__(self)  # `super()` does not work in a dataclass with slots

@@ -506,6 +506,8 @@ def test_settings_are_checked() -> None:
             AppsSettings(**settings)
     with pytest.raises(InputError, match="hendrycks itself decides after which test it stops; leave fail_fast out"):
         AppsSettings(compat=grader_named("hendrycks"), fail_fast=True)
+    with pytest.raises(InputError, match="hendrycks has its own rules; leave the comparator tokens out"):
+        AppsSettings(compat=grader_named("hendrycks"), comparator=Comparator.parse("tokens"))
 
 
 @pytest.mark.root
