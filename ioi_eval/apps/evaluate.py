@@ -18,11 +18,9 @@ from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
 from ioi_eval.config import MAX_WORKERS, MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
-from ioi_eval.extract.fences import encodable
-from ioi_eval.extract.messages import last_answer, last_answer_or_content, last_text
-from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page, extract_python
 from ioi_eval.model import Isolation
 from ioi_eval.model.methods import Comparator
+from ioi_eval.problems.apps_submissions import EXTRACTORS, our_extractor
 from ioi_eval.problems.row import is_finite, is_whole, plain
 
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
@@ -104,7 +102,8 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     messages = list(plain(talk))  # a row of pandas has arrays
     if not messages:
         return no_messages()
-    code = _program(messages, settings.judged_by)
+    extractor = EXTRACTORS.get(settings.judged_by, our_extractor)
+    code = extractor.extract(extractor.answer_of(messages) or "").code
     if not code:
         return empty_code()
     problem = read_ground_truth(ground_truth, as_is=settings.judged_by == CODE)
@@ -159,19 +158,6 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
         python=python,
         least_isolation=Isolation(isolation),
     )
-
-
-def _program(messages: Sequence[Any], judged_by: str) -> str:
-    """The program in the last message.
-
-    It is found by our rules; for Eval Protocol's page else by Eval Protocol's, which accept any text; for its own code
-    by these only.
-    """
-    if judged_by == CODE:
-        return encodable(extract_eval_protocol(last_text(messages)) or "").strip()
-    text = last_answer_or_content(messages) if judged_by == PAGE else last_answer(messages)
-    extract = extract_eval_protocol_page if judged_by == PAGE else extract_python
-    return extract(text or "").code or ""
 
 
 def _as_theirs(result: EvaluateResult) -> Any:

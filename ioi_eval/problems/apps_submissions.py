@@ -5,13 +5,13 @@ A row may contain several samples for its problem: lists of programs, of generat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, NamedTuple
 
 from ioi_eval.extract.fences import Extracted, encodable
-from ioi_eval.extract.messages import last_answer_or_content, last_text
+from ioi_eval.extract.messages import last_answer, last_answer_or_content, last_text
 from ioi_eval.extract.python import (
     extract_eval_protocol,
     extract_eval_protocol_page,
@@ -40,8 +40,14 @@ class AppsSubmission:
     refused: str = ""  # why it is not run although there is code; else empty
 
 
-Extractor: TypeAlias = "Callable[[Row], Extracted]"
-"""Extracts the program of a row."""
+class Extractor(NamedTuple):
+    """How a grader finds a program: which message of a conversation it reads, and what it takes from a text.
+
+    The column `code` is the program itself for all of them.
+    """
+
+    extract: Callable[[str], Extracted]
+    answer_of: Callable[[Sequence[Any]], str | None] = last_answer
 
 
 def submission_columns(id_column: str) -> tuple[str, ...]:
@@ -72,7 +78,7 @@ def samples_of(row: Row, id_column: str) -> tuple[Row, ...]:
 
 def submission(row: Row, *, name: str, problem: str, extractor: Extractor) -> AppsSubmission:
     """The submission in a row."""
-    extracted = extractor(row)
+    extracted = program_of(row, *extractor)
     make = partial(AppsSubmission, id=name, problem=problem, extraction=extracted.rule)
     if extracted.code is None or not extracted.code.strip():
         return make(code=None)
@@ -93,12 +99,11 @@ def _livecodebench(text: str) -> Extracted:
     return Extracted(code=encodable(extract_livecodebench(text)), rule="livecodebench")
 
 
-our_extractor: Extractor = partial(program_of, extract=extract_python)
-"""By our own rules."""
+our_extractor = Extractor(extract_python)
 
 EXTRACTORS: Mapping[str, Extractor] = {
-    "eval-protocol": partial(program_of, extract=_eval_protocol, answer_of=last_text),
-    "eval-protocol-page": partial(program_of, extract=extract_eval_protocol_page, answer_of=last_answer_or_content),
-    "livecodebench": partial(program_of, extract=_livecodebench),
+    "eval-protocol": Extractor(_eval_protocol, last_text),
+    "eval-protocol-page": Extractor(extract_eval_protocol_page, last_answer_or_content),
+    "livecodebench": Extractor(_livecodebench),
 }
-"""Of other graders that have rules of their own. In each, the column `code` is the program itself."""
+"""Of other graders that have rules of their own."""
