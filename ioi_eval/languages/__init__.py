@@ -8,10 +8,13 @@ of graders for each language (`importers/tps.py`).
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Mapping
 
-from ioi_eval.languages import c, cpp, python, rust
+from ioi_eval.languages.c import C
+from ioi_eval.languages.cpp import Cpp
+from ioi_eval.languages.python import Python
 from ioi_eval.languages.rules import CompiledLanguage, LanguageRules, ObjectLanguage, OwnToolLanguage
+from ioi_eval.languages.rust import Rust
 from ioi_eval.model import Language
 
 __all__ = [
@@ -26,19 +29,12 @@ __all__ = [
 ]
 
 
+_RULES: Mapping[Language, LanguageRules] = {rules.language: rules for rules in (Cpp(), C(), Python(), Rust())}
+
+
 def rules_of(language: Language) -> LanguageRules:
     """The rules of a language."""
-    match language:
-        case Language.CPP:
-            return cpp.RULES
-        case Language.C:
-            return c.RULES
-        case Language.PYTHON:
-            return python.RULES
-        case Language.RUST:
-            return rust.RULES
-        case _:
-            assert_never(language)
+    return _RULES[language]
 
 
 def compiled_rules(language: Language) -> CompiledLanguage:

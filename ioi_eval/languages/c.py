@@ -35,6 +35,3 @@ class C(ObjectLanguage):
     def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> tuple[str, ...]:
         """By the same compiler as C++."""
         return toolchain.compile_c_argv(source, output, std=std)
-
-
-RULES = C()

@@ -9,7 +9,6 @@ from ioi_eval.extract.cpp import CPP_TAGS, extract_cpp
 from ioi_eval.extract.fences import Extracted
 from ioi_eval.languages.rules import C_INCLUDES, ObjectLanguage
 from ioi_eval.model import Language, Problem
-from ioi_eval.toolchain import Toolchain
 
 _SMALL = 16_384  # characters; a dump holds many copies, and is read several times
 _extract_small = lru_cache(maxsize=1024)(extract_cpp)
@@ -48,14 +47,3 @@ class Cpp(ObjectLanguage):
     def standard(self, problem: Problem, std: str | None) -> str:
         """The problem's, unless another is asked for."""
         return std or problem.cxx_std
-
-    def flags(self, std: str) -> str:
-        """The standard as a GCC option."""
-        return f"-std={std}"
-
-    def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> tuple[str, ...]:
-        """As CMS calls the compiler."""
-        return toolchain.compile_argv(source, output, std=std)
-
-
-RULES = Cpp()

@@ -26,6 +26,3 @@ class Python(LanguageRules):
     def extract(self, generation: str) -> Extracted:
         """The last complete block tagged Python, else the last untagged one that is Python."""
         return extract_python(generation)
-
-
-RULES = Python()

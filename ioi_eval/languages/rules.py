@@ -99,9 +99,13 @@ class ObjectLanguage(CompiledLanguage):
         """Whether it contains words that only C++ or C has."""
         return looks_like_cpp(text)
 
-    @abstractmethod
+    def flags(self, std: str) -> str:
+        """The standard as a GCC option."""
+        return f"-std={std}"
+
     def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> Command:
         """The command that makes an object of one source file."""
+        return toolchain.compile_argv(source, output, std=std)
 
     def commands(
         self, toolchain: Toolchain, sources: Sequence[str], objects: Sequence[str], output: str, *, std: str

@@ -145,6 +145,3 @@ _STATIC = ("-C", "target-feature=+crt-static", "-C", "relocation-model=static")
 def _looks_right(text: str) -> bool:
     """Whether code without a tag is a Rust program, judged by its first 64 kB."""
     return _SURE.search(text, 0, LOOKED_AT) is not None
-
-
-RULES = Rust()
