@@ -1,6 +1,8 @@
 """The model's text from a conversation: messages, each a text or a list of parts. Pure.
 
-Messages are dictionaries (a dump) or objects with the same attributes (Eval Protocol's `Message`).
+Messages are dictionaries (a dump) or objects with the same attributes (Eval Protocol's `Message`). An `InputError` says
+that an item is no message, that a content is neither text nor parts, or that an answer's text is not in `content`: it
+would look like no answer.
 """
 
 from __future__ import annotations
@@ -25,9 +27,6 @@ def last_answer(messages: Sequence[object]) -> str | None:
 
     It is the last message of the assistant. If no message has the role `assistant` it is the last message, unless that
     has the role of a message to a model.
-
-    Raises:
-        InputError: an item is not a message, or the answer's text is not in `content`: it would look like no answer.
     """
     answers = [message for message in messages if _part(message, "role") == "assistant"]
     last = next(reversed(answers or messages), None)
@@ -39,15 +38,6 @@ def last_answer(messages: Sequence[object]) -> str | None:
     return content_text(content)
 
 
-def last_content(messages: Sequence[object]) -> str | None:
-    """The last message of any role; `None` without messages.
-
-    Raises:
-        InputError: it is not a message.
-    """
-    return content_text(_part(messages[-1], "content")) if messages else None
-
-
 def last_text(messages: Sequence[object]) -> str:
     """The last message of any role if its content is a text, else an empty text. The rule of Eval Protocol's code."""
     last = messages[-1] if messages else None
@@ -56,23 +46,16 @@ def last_text(messages: Sequence[object]) -> str:
 
 
 def last_answer_or_content(messages: Sequence[object]) -> str | None:
-    """The last message of the assistant; if there is none, the last message of any role.
-
-    Raises:
-        InputError: an item is not a message.
-    """
+    """The last message of the assistant; if there is none, the last message of any role; `None` without messages."""
     if any(_part(message, "role") == "assistant" for message in messages):
         return last_answer(messages)
-    return last_content(messages)
+    return content_text(_part(messages[-1], "content")) if messages else None
 
 
 def content_text(content: object) -> str:
     """The text of a message's content, which is a text, nothing, or a list of parts; only parts with text count.
 
     A part that is a thought gets the markers `<think>` and `</think>`.
-
-    Raises:
-        InputError: it is something else.
     """
     if content is None:
         return ""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.extract.messages import content_text, last_answer, last_content
+from ioi_eval.extract.messages import content_text, last_answer, last_answer_or_content
 
 USER = {"role": "user", "content": "question"}
 
@@ -32,15 +32,16 @@ USER = {"role": "user", "content": "question"}
 def test_content(content: Any, text: str) -> None:
     """A content is text, nothing, or a list of parts."""
     assert content_text(content) == text
-    assert last_content([USER, {"role": "assistant", "content": content}]) == text
-    assert last_content([SimpleNamespace(role="assistant", content=content)]) == text
+    assert last_answer_or_content([USER, {"role": "assistant", "content": content}]) == text
+    assert last_answer_or_content([SimpleNamespace(role="assistant", content=content)]) == text
 
 
 def test_last_answer() -> None:
     """The assistant's last message counts, even if a tool or the user wrote after it."""
     messages = [USER, {"role": "assistant", "content": "1"}, {"role": "assistant", "content": "2"}, USER]
     assert last_answer(messages) == "2"
-    assert last_content(messages) == "question"
+    assert last_answer_or_content(messages) == "2"
+    assert last_answer_or_content([USER, USER]) == "question"
 
 
 def test_without_assistant() -> None:
@@ -81,7 +82,7 @@ def test_an_answer_without_text(more: dict[str, object]) -> None:
 def test_without_messages() -> None:
     """A conversation without messages has no answer."""
     assert last_answer([]) is None
-    assert last_content([]) is None
+    assert last_answer_or_content([]) is None
 
 
 @pytest.mark.parametrize("messages", [["text"], [5], [None], [["role", "user"]]])
@@ -90,7 +91,7 @@ def test_invalid_messages(messages: list[object]) -> None:
     with pytest.raises(InputError, match="a message is of type"):
         last_answer(messages)
     with pytest.raises(InputError, match="a message is of type"):
-        last_content(messages)
+        last_answer_or_content(messages)
 
 
 @pytest.mark.parametrize("content", [5, {"text": "a"}, b"a"])
