@@ -5,7 +5,7 @@
 - IOI: `ioi` groups a data set's rows, `ioi_rules` makes a problem from them. `grader_files` and `grader_config` read a
   problem's files, with `judge_sources`, `task_parameters`, `token_rules` and `fifo_arguments` for parts of them;
   `testcases` reads its tests, and `loading` does that in a thread. `submissions` and `output_files` read dumps;
-- APPS: `apps`, `apps_tests`, `apps_values`, `apps_selection`, `apps_submissions`.
+- APPS: `apps`, `apps_values`, `apps_selection`, `apps_submissions`.
 
 A value that a row may not have is a `RowError`; what a problem lacks or contradicts, an `InputError`; a feature that is
 not supported, an `UnsupportedError`. Docstrings name them where a caller treats them in different ways.

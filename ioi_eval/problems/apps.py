@@ -3,20 +3,26 @@
 Every row becomes a problem. One that cannot be judged has a `fault` and a `reason`; it is reported, and counts neither
 as 0 nor as passed. Only a row whose id cannot be read, or is another row's, ends the run: results could not be matched
 to problems.
+
+The column `input_output` contains `{"inputs": […], "outputs": […]}`, as JSON text or as an object. Without `fn_name`, a
+test is a text, or a list of lines, for standard input and output. With it, an input is a list of arguments, and an
+output is the result: bare (LeetCode: `9`) or in a list of one element (Codewars: `[false]`). A row does not say which;
+see `_may_be_wrapped`.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, NotReadWarning, internal_error_text
-from ioi_eval.model.apps import AppsProblem, RowFault
-from ioi_eval.problems import big_json
-from ioi_eval.problems.apps_tests import read_tests
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Lines, RowFault, StdinTest
+from ioi_eval.problems import apps_values, big_json
 from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
 from ioi_eval.problems.samples import SAMPLE_COLUMNS
 
@@ -101,8 +107,8 @@ def apps_problem(row: Row | Mapping[str, Any], index: int = 0) -> AppsProblem:
         )
     try:
         value = row.values[_TESTS] if row.has(_TESTS) else None
-        make = partial(AppsProblem, id=problem_id(row, index), index=index, difficulty=_difficulty_of(row))
-        return read_tests(value, _text(row, "starter_code"), make)
+        problem = AppsProblem(id=problem_id(row, index), index=index, difficulty=_difficulty_of(row))
+        return _with_tests(problem, value, _text(row, "starter_code"))
     except ODD_DATA as error:
         reason = internal_error_text(error, "reading this row")
         return AppsProblem(id=problem_id(row, index), index=index, fault=RowFault.INTERNAL, reason=reason)
@@ -170,3 +176,132 @@ def solutions_of(row: Row) -> tuple[tuple[str, ...], str]:
     if not isinstance(value, list | tuple) or not all(isinstance(solution, str) for solution in value):
         return (), "its solutions are not a list of texts"
     return tuple(value), ""
+
+
+# --------------------------------------------------------------------------- tests
+
+
+def _with_tests(problem: AppsProblem, value: object, starter_code: str) -> AppsProblem:
+    """The problem with its tests, or the fault because of which the row cannot be judged.
+
+    It has both if only the numbers of inputs and outputs differ: other graders judge the inputs that have an output.
+    """
+    what = "it has no input_output" if value is None else "its input_output is empty"
+    if isinstance(value, str):
+        try:
+            value = big_json.loads(value) if value.strip() else None
+        except big_json.TooLargeError as error:
+            return replace(problem, fault=RowFault.TOO_LARGE, reason=f"its input_output cannot be read: {error}")
+        except json.JSONDecodeError as error:
+            reason = f"its input_output is not JSON: {big_json.text_with_position(error)}"
+            return replace(problem, fault=RowFault.BROKEN_JSON, reason=reason)
+    if not value and (value is None or isinstance(value, dict | list)):
+        return replace(problem, fault=RowFault.NO_TESTS, reason=f"the row has no tests: {what}")
+    if not isinstance(value, dict):
+        reason = f"its input_output is {big_json.kind_of(value)}, not an object"
+        return replace(problem, fault=RowFault.WRONG_SHAPE, reason=reason)
+    return _from_object(problem, value, starter_code)
+
+
+def _from_object(problem: AppsProblem, value: dict[str, Any], starter_code: str) -> AppsProblem:
+    columns: list[Sequence[Any]] = []
+    for name in ("inputs", "outputs"):
+        column = value.get(name)
+        if not isinstance(column, list | tuple):
+            kind = f"{big_json.kind_of(column)}, not a list" if name in value else "missing"
+            return replace(problem, fault=RowFault.WRONG_SHAPE, reason=f"{name} in its input_output is {kind}")
+        columns.append(column)
+    inputs, outputs = columns
+    fn_name = value.get("fn_name") or None
+    if fn_name is not None and not (isinstance(fn_name, str) and fn_name.isidentifier()):
+        reason = "fn_name in its input_output is not the name of a function"
+        return replace(problem, fault=RowFault.WRONG_SHAPE, reason=reason)
+    problem = replace(problem, fn_name=fn_name, inputs=len(inputs), outputs=len(outputs))
+    if not inputs and not outputs:
+        return replace(problem, fault=RowFault.EMPTY, reason="its input_output has no tests")
+    try:
+        tests = _calls(inputs, outputs, fn_name, starter_code) if fn_name else _streams(inputs, outputs)
+    except _WrongTestError as error:
+        return replace(problem, fault=RowFault.WRONG_TEST, reason=str(error))
+    except apps_values.ValueFormatError as error:
+        reason = f"an argument or result in its input_output cannot be sent to the box: {error}"
+        return replace(problem, fault=RowFault.TOO_LARGE, reason=reason)
+    differ = len(inputs) != len(outputs)
+    reason = f"its input_output has {_many(inputs, 'input')} and {_many(outputs, 'output')}" if differ else ""
+    return replace(problem, tests=tests, fault=RowFault.UNEQUAL if differ else None, reason=reason)
+
+
+def _many(items: Sequence[Any], noun: str) -> str:
+    return f"{len(items)} {noun}{'s' * (len(items) != 1)}"
+
+
+class _WrongTestError(ValueError):
+    """A test has the wrong type."""
+
+
+def _streams(inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[AppsTest, ...]:
+    return tuple(
+        StdinTest(number=number, given=_lines(given, "input", number), expected=_lines(expected, "output", number))
+        for number, (given, expected) in enumerate(zip(inputs, outputs, strict=False))
+    )
+
+
+def _lines(value: object, what: str, number: int) -> Lines:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
+        return tuple(value)
+    raise _WrongTestError(f"{what} {number} is {big_json.kind_of(value)}; it must be a text or a list of lines")
+
+
+def _calls(inputs: Sequence[Any], outputs: Sequence[Any], fn_name: str, starter_code: str) -> tuple[AppsTest, ...]:
+    for number, given in enumerate(inputs):
+        if not isinstance(given, list | tuple):
+            raise _WrongTestError(
+                f"input {number} is {big_json.kind_of(given)}; it must be a list of arguments for {fn_name}"
+            )
+    for value in (*inputs, *outputs):
+        apps_values.encode(value)  # a value that was read may be nested too deeply to be written
+    wrapped = _may_be_wrapped(outputs, _result_depth(starter_code, fn_name))
+    return tuple(
+        CallTest(
+            number=number,
+            given=tuple(given),
+            expected=expected,
+            accepts=(expected, expected[0]) if wrapped else (expected,),
+        )
+        for number, (given, expected) in enumerate(zip(inputs, outputs, strict=False))
+    )
+
+
+_DEPTH = re.compile(r"(?:typing\.)?[Ll]ist\[")
+
+
+def _result_depth(starter_code: str, fn_name: str) -> int | None:
+    """How many lists deep the annotated result of the function is; `None` without an annotation."""
+    annotation = re.search(rf"\bdef\s+{re.escape(fn_name)}\s*\([^)]*\)\s*->\s*([^:\n]+):", starter_code[: 1 << 16])
+    if annotation is None:
+        return None
+    depth, rest = 0, annotation[1].strip()
+    while match := _DEPTH.match(rest):
+        depth, rest = depth + 1, rest[match.end() :]
+    return depth
+
+
+def _may_be_wrapped(outputs: Sequence[Any], depth: int | None) -> bool:
+    """Whether the outputs may be wrapped: the result is then the only element of the output.
+
+    They may be if *all* outputs of the row are lists of one element: a single `[5]` among longer lists is a result
+    itself. If the function has an annotation, it says how deep results are; outputs that are not deeper are bare.
+    """
+    if not all(isinstance(output, list) and len(output) == 1 for output in outputs):
+        return False
+    return depth is None or max(map(_depth, outputs), default=0) > depth
+
+
+def _depth(value: object) -> int:
+    depth = 0
+    while isinstance(value, list):
+        depth += 1
+        value = value[0] if value else None
+    return depth
