@@ -49,13 +49,7 @@ class InputError(IoiEvalError):
 
 
 class RowError(InputError):
-    """One row of a data set cannot be used.
-
-    Args:
-        source: the file or data set that the row came from.
-        row: its number, counted from 1 as an editor counts lines.
-        problem: what is wrong, and what to do.
-    """
+    """One row of a data set cannot be used: source and number as in `Row`, and what is wrong and what to do."""
 
     def __init__(self, source: str, row: int, problem: str) -> None:
         super().__init__(f"{source}, row {row}: {problem}")
@@ -158,12 +152,7 @@ ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, Recursion
 
 
 def internal_error_text(error: BaseException, doing: str) -> str:
-    """The message for a bug of ours in handling one row.
-
-    Args:
-        error: one of `ODD_DATA`.
-        doing: what failed, as a noun.
-    """
+    """The message for a bug of ours in handling one row: one of `ODD_DATA`, and what failed, as a noun."""
     trace, where = error.__traceback__, ""
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -191,11 +180,8 @@ def _form(name: str) -> str:
 def unknown(kind: str, name: str, known: Iterable[str], *, near: str | None = None, help_of: str = "") -> str:
     """The message about a name that does not exist: `no such command 'scor'. Did you mean 'score'?`
 
-    Args:
-        kind: of what it is the name.
-        known: those that exist. If none is similar, the message has all of them.
-        near: the one that is meant, if it is known better than by the spelling.
-        help_of: the command whose help lists the known names, if they are too many for a message.
+    If no known name is similar, and none is known to be meant (`near`), it has all of them, or names the command whose
+    help lists them (`help_of`), if they are too many.
     """
     known = list(known)
     near = near or similar(name, known)

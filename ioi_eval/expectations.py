@@ -47,26 +47,16 @@ _VIOLATIONS = ("protocol violation", "security violation")  # in messages; TPS h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What authors state about a solution, as a whole or in one subtask.
+    """What authors state about a solution, as a whole or in one subtask."""
 
-    Args:
-        name: the label as the authors wrote it.
-        required_text: the checker's or manager's message must contain it, in upper or lower case; empty for none.
-        forbidden_texts: that message must not contain any of these.
-    """
-
-    name: str
+    name: str  # the label as the authors wrote it
     verdicts: frozenset[Verdict]
-    required_text: str = ""
-    forbidden_texts: tuple[str, ...] = ()
+    required_text: str = ""  # which the checker's or manager's message must contain, in upper or lower case
+    forbidden_texts: tuple[str, ...] = ()  # which it must not contain
 
     @classmethod
     def parse(cls, text: str) -> Expectation:
-        """Read an expectation: a name, or several names with commas between them (`WA,TLE`), any of which may hold.
-
-        Raises:
-            InputError: there is no such name.
-        """
+        """Read an expectation: a name, or several names with commas between them (`WA,TLE`), any of which may hold."""
         names = [name.strip() for name in text.split(",")]
         if unknown := [name for name in names if name not in _VERDICTS]:
             raise InputError(f"unknown expectation {unknown[0]!r}; known are {', '.join(_VERDICTS)}")

@@ -41,14 +41,8 @@ def names(kind: Kind) -> list[str]:
 
 
 def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
-    """The extension with a name.
-
-    Args:
-        ours: the names that this package itself has, for the message: `name` may be one of them, mistyped.
-
-    Raises:
-        InputError: no package has it, two packages have it, or it cannot be imported.
-    """
+    """The extension with a name. `ours` are the names that this package itself has, for the message: it may be one of
+    them, mistyped."""
     named: list[EntryPoint] = list(entry_points(group=kind, name=name))
     if not named:
         own, others = list(ours), names(kind)

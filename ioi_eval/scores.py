@@ -254,21 +254,14 @@ def _known_scores(outcomes: Iterable[TestOutcome]) -> list[float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestSubtask:
-    """The best that a set of submissions reached in one subtask.
-
-    Args:
-        score: the highest known score, unrounded; 0 without submissions; `None` if no score is known.
-        weighted_score: the same in points, rounded to the problem's precision.
-        submission: id of the first submission with this score and these points; `None` if no score is known.
-        undecided: how many submissions without a known score might still raise it; 0 if it is 1.
-    """
+    """The best that a set of submissions reached in one subtask."""
 
     subtask: str
     points: float
-    score: float | None
-    weighted_score: float | None
-    submission: str | None
-    undecided: int
+    score: float | None  # the highest known one, unrounded; 0 without submissions; `None` if none is known
+    weighted_score: float | None  # the same in points, rounded to the problem's precision
+    submission: str | None  # id of the first one with this score and these points; `None` if no score is known
+    undecided: int  # how many submissions without a known score might still raise it; 0 if it is 1
 
 
 def _score_and_points(subtask: SubtaskResult) -> tuple[float, float]:
@@ -290,11 +283,7 @@ class BestSubtasks:
         self._unknown = [0] * len(self._names)
 
     def add(self, result: SubmissionResult, *, submission: str | None = None) -> None:
-        """Add one submission; `submission` is its id, if the result was computed for another with the same program.
-
-        Raises:
-            InputError: it is for another problem, or its subtasks are not the problem's.
-        """
+        """Add one submission; `submission` is its id, if the result was computed for another with the same program."""
         submission = result.submission if submission is None else submission
         names = [subtask.subtask for subtask in result.subtasks]
         if result.problem != self._problem.key or names != self._names:

@@ -37,18 +37,12 @@ class RowFindingKind(StrEnum):
 
 @dataclass(slots=True)
 class SolutionTally:
-    """The results of one problem's solutions.
+    """The results of one problem's solutions."""
 
-    Args:
-        solutions, passed: how many were judged, and passed.
-        undecided: why one could not be judged; empty if all could.
-        failures: the first that did not pass: number, verdict and message.
-    """
-
-    solutions: int = 0
+    solutions: int = 0  # that were judged
     passed: int = 0
-    undecided: str = ""
-    failures: list[tuple[str, str, str]] = field(default_factory=list)
+    undecided: str = ""  # why one could not be judged; empty if all could
+    failures: list[tuple[str, str, str]] = field(default_factory=list)  # the first: number, verdict and message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,12 +119,7 @@ os.register_at_fork(after_in_child=_free_in_fork)
 def background(least_isolation: Isolation, slots: int | None = None) -> Background:
     """This process's sandbox that accepts this isolation.
 
-    Args:
-        slots: how many jobs it runs at once; `None` for those of the open sandbox, else one for each processor.
-
-    Raises:
-        InputError: it is open, with another number of slots.
-        SetupError: there is no compiler for the runner here, or not enough isolation.
+    It runs `slots` jobs at once; with `None` as many as the open sandbox, else one for each processor.
     """
     with _opening:
         known = _opened.get(least_isolation)

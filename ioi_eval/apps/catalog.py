@@ -34,34 +34,22 @@ _HELD_BYTES = 64 * 1024 * 1024  # of problems, by their size on disk; in memory 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogEntry:
-    """The part of a problem that stays in memory.
-
-    Args:
-        digest: a hash of everything about it that can change an outcome.
-        fault: why its row is broken; `None` if it is not.
-        unusable: why it cannot be judged in this run; empty if it can.
-        offset, size: its place in the file.
-    """
+    """The part of a problem that stays in memory."""
 
     id: str
     instance_id: str
     difficulty: str
     tests: int
-    digest: str
+    digest: str  # of everything about it that can change an outcome
     fault: RowFault | None
-    unusable: str
-    offset: int
+    unusable: str  # why it cannot be judged in this run; empty if it can
+    offset: int  # in the file
     size: int
 
 
 class Catalog:
-    """Problems by their ids. Safe to use from many threads.
-
-    Args:
-        file: the descriptor of the file with the problems.
-        names: the ids of all rows of the data set, in order.
-        source: the data set's description, for messages.
-    """
+    """Problems by their ids, in a file (its descriptor). Safe to use from many threads. `names` are the ids of all rows
+    of the data set, in order, and `source` describes it."""
 
     def __init__(self, file: int, entries: Mapping[str, CatalogEntry], names: Collection[str], source: str) -> None:
         self.entries = entries
@@ -104,17 +92,10 @@ def load_catalog(
     why_unusable: Callable[[AppsProblem], str] = lambda problem: problem.reason,
     directory: Path | None = None,
 ) -> Catalog:
-    """Read the problems of a data set that are needed.
+    """Read the problems of a data set that are needed: those with these ids, as a dump has them; `None` for all.
 
-    Args:
-        needed: ids of the problems that a dump needs; `None` for all.
-        why_unusable: returns why a problem cannot be judged; empty if it can.
-        directory: the unnamed file is made here; the system's directory by default.
-
-    Raises:
-        InputError: the source cannot be read, two rows have the same id, or the selection names a missing problem.
-        RowError: a row's id cannot be read.
-        SetupError: the problems cannot be written.
+    `why_unusable` returns why a problem cannot be judged; empty if it can. The unnamed file is made in `directory`, by
+    default that of the system.
     """
     selection = selection or ProblemSelection()
     wanted = None if needed is None else {without_zeros(name) for name in needed}
@@ -184,13 +165,8 @@ def _lines(value: str | tuple[str, ...]) -> object:
 
 
 def read_excluded(path: Path) -> frozenset[str]:
-    """The ids in a file of problems to leave out: one per line, or rows with `problem_id` as `apps audit` writes them.
-
-    Rows with `"exclude": false` are skipped.
-
-    Raises:
-        InputError: it cannot be read, or has other contents.
-    """
+    """The ids in a file of problems to leave out: one per line, or rows with `problem_id` as `apps audit` writes them,
+    except those with `"exclude": false`."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -44,30 +44,19 @@ _ALIKE = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """The values in such a file; `None` or empty for missing keys.
-
-    Args:
-        timeout_seconds: how long a task may take; a test may take no longer.
-        task_ids: only these problems, as `42` or `apps_42`.
-        sampling_strategy: how the problems are chosen from these.
-        unused: the keys in the file that are not about scoring.
-    """
+    """The values in such a file; `None` or empty for missing keys."""
 
     sample_size: int | None = None
-    timeout_seconds: float | None = None
+    timeout_seconds: float | None = None  # how long a task may take; a test may take no longer
     filter_difficulty: tuple[str, ...] = ()
-    task_ids: tuple[str, ...] = ()
+    task_ids: tuple[str, ...] = ()  # as `42` or `apps_42`
     sampling_strategy: Sampling | None = None
     random_seed: int | None = None
-    unused: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()  # the keys that are not about scoring
 
 
 def read_configuration(path: Path) -> Configuration:
-    """Read a YAML file.
-
-    Raises:
-        InputError: it cannot be read, a key is misspelled, or a value is not allowed.
-    """
+    """Read a YAML file."""
     import yaml
 
     try:

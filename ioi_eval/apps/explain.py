@@ -34,22 +34,14 @@ class GradedTest(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraderResult:
-    """A grader's result for a program.
+    """A grader's result for a program."""
 
-    Args:
-        grader: `ours`, or the name of another grader.
-        whole: the overall result, in a word or two.
-        right: whether the program is right; `None` if the grader does not say.
-        code: the program that the grader found, if it differs from ours in more than blanks at both ends.
-        we_failed: whether we failed to judge the program by its rules; `whole` says why.
-    """
-
-    grader: str
-    whole: str
-    right: bool | None
+    grader: str  # `ours`, or the name of another grader
+    whole: str  # the overall result, in a word or two
+    right: bool | None  # whether the program is right; `None` if the grader does not say
     tests: Sequence[GradedTest]
-    code: str | None = None
-    we_failed: bool = False
+    code: str | None = None  # the program that it found, if it differs from ours in more than blanks at both ends
+    we_failed: bool = False  # whether we failed to judge the program by its rules; `whole` says why
 
 
 async def grader_results(
@@ -58,15 +50,9 @@ async def grader_results(
     executors: Mapping[str, AppsExecutor],
     unusable: dict[str, str],
 ) -> tuple[GraderResult, ...]:
-    """Each grader's result for a program.
+    """Each grader's result for a program; `ours` is one of the executors.
 
-    Args:
-        executors: by grader; `ours` is one of them.
-        unusable: other graders that cannot be used here, with the reason; those that turn out so are added.
-
-    Raises:
-        SetupError: our own grader cannot be used here.
-        UnavailableError: no target is left to run on.
+    `unusable` has other graders that cannot be used here, with the reason; those that turn out so are added.
     """
     ours = entry.candidate.submission.code
     results = []

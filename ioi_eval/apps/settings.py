@@ -147,12 +147,8 @@ def return_bytes(problem: AppsProblem, settings: AppsSettings, rules: RunRules) 
 
 
 def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> str:
-    """A hash of how programs are judged, and where.
-
-    Args:
-        python: the fingerprint of the interpreter there.
-        checker: `AppsExecutor.checker`: the file may have been edited since.
-    """
+    """A hash of how programs are judged, and where: `python` is the fingerprint of the interpreter there, and `checker`
+    that of `AppsExecutor`, as the file may have been edited since."""
     values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
     del values["warm"]  # how a program is started changes no result
     del values["compat"]  # `judged_by` has its name, and `rules_digest` covers its rules

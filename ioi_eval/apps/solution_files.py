@@ -38,17 +38,11 @@ class SolutionFiles(Source):
 
 
 def open_dump(spec: str, ids: Sequence[str]) -> Source:
-    """Open a dump.
+    """Open a dump: a source of rows; a `.py` file; or a directory of `<id>/solution.py`.
 
-    Args:
-        spec: a source of rows; a `.py` file; or a directory of `<id>/solution.py`.
-        ids: the problems that the user named. If there is one, a single file is for that problem; else the name of
-            its directory is the problem. A directory's own `solution.py` is the dump if one problem is named, and no
-            `<id>/solution.py` in it is for that one.
-
-    Raises:
-        InputError: there is no such dump, it cannot be read, a file's problem is not known, or two files are for the
-            same problem.
+    `ids` are the problems that the user named. If there is one, a single file is for that problem; else the name of its
+    directory is the problem. A directory's own `solution.py` is the dump if one problem is named, and no
+    `<id>/solution.py` in it is for that one.
     """
     path = Path(os.path.expanduser(spec))
     try:

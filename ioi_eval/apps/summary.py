@@ -37,12 +37,8 @@ _COUNTED_MODULES = 1000
 
 
 class AppsSummary(RunSummary):
-    """Sums up results of programs for APPS.
-
-    Args:
-        ks: of pass@k; `None` for those of a fixed list for which there are enough samples.
-        grouping: the columns of the dump by which the summary has groups too.
-    """
+    """Sums up results of programs for APPS, also by the columns of the dump in `grouping`. `ks` are those of pass@k;
+    `None` for those of a fixed list for which there are enough samples."""
 
     def __init__(self, ks: Sequence[int] | None = None, *, grouping: Grouping | None = None) -> None:
         super().__init__(lambda: AppsSummary(ks), grouping)
@@ -57,12 +53,10 @@ class AppsSummary(RunSummary):
         self._cpu_s = 0.0
 
     def add(self, row: ResultRow, dump_row: Mapping[str, Any], *, reason: str, errors: Iterable[str]) -> None:
-        """Add a submission.
+        """Add a submission, by its row in the results, with tests.
 
-        Args:
-            row: its row in the results, with tests.
-            reason: why it has no program, or none that compiles; empty if that is not known, or there is one.
-            errors: the exceptions with which it ended on tests: their `repr`, or messages that end with a traceback.
+        `reason` as in `RunSummary`. `errors` are the exceptions with which it ended on tests: their `repr`, or messages
+        that end with a traceback.
         """
         lacking = set(filter(None, map(missing_module, errors)))
         for summary in self._with_group(dump_row):
@@ -176,12 +170,7 @@ class DifficultyTable:
         self._everything = _DifficultyTally()
 
     def add(self, problem: str, difficulty: str, *, passed: int | None, total: int) -> None:
-        """Add a program.
-
-        Args:
-            difficulty: of the problem; empty if unknown.
-            passed: how many tests it passed; `None` if it could not be judged.
-        """
+        """Add a program that passed so many tests; `None` if it could not be judged. The difficulty may be empty."""
         if passed is not None and (not 0 <= passed <= total or total == 0):
             raise InputError(
                 f"a program for problem {problem} passed {passed} of {total} tests: these numbers are not possible"
@@ -202,9 +191,8 @@ class DifficultyTable:
     ) -> list[dict[str, Any]]:
         """The lines, for JSON. Means are `None` without a judged program.
 
-        Args:
-            ks: of pass@k, which a line has only if each of its problems has k judged programs.
-            unusable: how many rows of each difficulty cannot be judged.
+        A line has pass@k only if each of its problems has k judged programs. `unusable` says how many rows of each
+        difficulty cannot be judged.
         """
         refused = Counter[str]()
         for difficulty, count in (unusable or {}).items():

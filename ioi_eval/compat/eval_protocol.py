@@ -80,11 +80,7 @@ def match_output(expected: str, printed: str) -> Match:
 
 
 def failure(test: AppsTest, printed: str) -> dict[str, str]:
-    """The metadata of a wrong answer.
-
-    Args:
-        printed: the output, or the returned value as JSON, without trailing blanks.
-    """
+    """The metadata of a wrong answer: an output, or a returned value as JSON, without trailing blanks."""
     asked, expected = shown_texts(test)
     return {
         "output": truncated(printed, 200),

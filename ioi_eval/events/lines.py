@@ -18,16 +18,11 @@ from ioi_eval.events import Event
 
 
 class EventLines:
-    """Writes events to a file descriptor, which it closes.
+    """Writes events to a descriptor that does not block, and closes it; `name` is for messages. If it `is_torn`, it
+    ends with an unfinished line already.
 
-    Args:
-        descriptor: the file or pipe; should not block.
-        name: for messages.
-        is_torn: whether it ends with an unfinished line already.
-
-    Attributes:
-        say: shows the user a message at the first failure; `None` for no message.
-        failure: why an event could not be written; empty if all could be.
+    `say` shows the user a message at the first failure, if it is set. `failure` says why an event could not be written;
+    it is empty if all could be.
     """
 
     def __init__(self, descriptor: int, name: str, *, is_torn: bool = False) -> None:

@@ -36,11 +36,8 @@ def numbers(values: Mapping[str, Any], before: str = "") -> dict[str, float]:
 
 
 def track(package: str, project: str, lines: Iterable[bytes]) -> str:
-    """Pass the events of one run, each a line of JSON, to a tracker; other lines are skipped.
-
-    Returns:
-        The address or directory of the run, if the package has one, else its project.
-    """
+    """Pass the events of one run, each a line of JSON, to a tracker; other lines are skipped. Returns the address or
+    directory of the run, if the package has one, else its project."""
     tracker = importlib.import_module(package)
     events = _events(lines)
     first = next(events, None)

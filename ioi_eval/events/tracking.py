@@ -26,9 +26,7 @@ class TrackerProcess:
     So that package can neither slow down nor end the run if it waits for a network, starts threads, or fails. If the
     process is too slow for an event, the event is left out.
 
-    Args:
-        tracker: the package's name, and a project after a colon: `wandb`, `trackio:olympiad`.
-        say: shows the user a message.
+    `tracker` is the package's name, and perhaps a project after a colon: `wandb`, `trackio:olympiad`.
     """
 
     def __init__(self, tracker: str, say: Callable[[str], None]) -> None:
@@ -60,11 +58,7 @@ class TrackerProcess:
         self._lines.listen(event)
 
     def close(self) -> None:
-        """Let the process finish; say where the curves are, or why there are none.
-
-        Raises:
-            KeyboardInterrupt: the user does not want to wait for it.
-        """
+        """Let the process finish; say where the curves are, or why there are none."""
         self._lines.close()
         try:
             if self.process.poll() is None:

@@ -44,13 +44,8 @@ def looks_like_cpp(code: str) -> bool:
 
 
 def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
-    """Add the lines that models forget: a header that includes everything, the problem's header, and the namespace.
-
-    Args:
-        header_name: the problem's own header; `None` if it has none.
-
-    Returns:
-        The code, and whether it was changed: always, unless it is empty.
+    """Add the lines that models forget: a header that includes everything, the problem's header if it has one, and the
+    namespace. Returns the code, and whether it was changed: always, unless it is empty.
 
     Source: the reference with `--add_includes`. It always adds `bits/stdc++.h`; `<id>.h` unless exactly that directive
     is there (also for problems without such a header, where we do not); `using namespace std` unless it or any `std::`

@@ -65,9 +65,8 @@ def extract_python(generation: str) -> Extracted:
     The answer is the text outside of the thoughts. The blocks in `<think>…</think>` are searched only if the answer has
     no program, and the rule's name says so. A block without its closing fence was cut off, and is not used.
 
-    Returns:
-        The code with line feeds as line ends, and the rule: `fence:python`, `fence:untagged`, `bare`,
-        `bare:after-words`, `bare:before-fence`, `think:python`, `think:untagged`, or `none`.
+    The code has line feeds as line ends; the rule is `fence:python`, `fence:untagged`, `bare`, `bare:after-words`,
+    `bare:before-fence`, `think:python`, `think:untagged`, or `none`.
     """
     answer, thoughts = split_thoughts(generation.lstrip("\ufeff"))
     if extracted := _last_block(answer, "fence"):
@@ -137,13 +136,12 @@ _OPEN_OR_CLOSE = re.compile(r"<(/?)think>", re.IGNORECASE)
 
 
 def extract_eval_protocol(content: str) -> str | None:
-    """The code that Eval Protocol extracts, including its errors, so often not the program that was meant.
+    """The code that Eval Protocol extracts, including its errors, so often not the program that was meant; `None` if
+    the text has only thoughts.
 
     Closed thoughts are removed. Then the code is the first block opened by "```python", else the first block of any
     kind (its tag becomes code), else the text from the first "def " (imports above it are lost), else the whole text.
-
-    Returns:
-        The code without surrounding blanks; `None` if the text has only thoughts.
+    Surrounding blanks are removed.
 
     Source: `_extract_python_code` in eval-protocol 0.3, in linear time.
     """

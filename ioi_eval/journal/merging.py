@@ -27,19 +27,16 @@ _OF_VALIDATE = {"solutions", "against"}
 
 @dataclass(slots=True, kw_only=True)
 class Merged:
-    """The result of merging journals.
+    """The result of merging journals: how many records of each kind were written.
 
-    Args:
-        results, failures, copies: how many of each kind were written. A row without a program is a result, as in
-            `results.jsonl`, also if its record is a copy.
-        left_out: how many records were left out because an earlier one has the same keys.
-        conflicts: messages about journals with different results for the same program; the first journal counts.
+    A row without a program is a result, as in `results.jsonl`, also if its record is a copy. Of journals with different
+    results for the same program (`conflicts` has messages) the first counts.
     """
 
     results: int = 0
     failures: int = 0
     copies: int = 0
-    left_out: int = 0
+    left_out: int = 0  # because an earlier one has the same keys
     conflicts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     command: str = ""

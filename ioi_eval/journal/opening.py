@@ -135,10 +135,8 @@ def open_to_read(path: Path, advice: str = "") -> int:
 def check_writable(directory: Path) -> Path:
     """Check whether a journal can be written in this directory, which need not exist; changes nothing.
 
-    A full disk cannot be found this way; writing will report it.
-
-    Returns:
-        The directory itself, or its nearest existing parent: on the same disk, unless something is mounted.
+    A full disk cannot be found this way; writing will report it. Returns the directory itself, or its nearest existing
+    parent: on the same disk, unless something is mounted.
     """
     existing = directory.absolute()
     while not os.path.lexists(existing):

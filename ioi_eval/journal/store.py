@@ -24,19 +24,10 @@ second whether it is. So a power failure costs the results of about 3 s, and at 
 
 
 class Journal:
-    """An open journal. Safe to use from several threads; one process only.
+    """An open journal, in the file `journal` of a directory. Safe to use from several threads; one process only.
 
-    Args:
-        directory: where the file `journal` is, or will be.
-        options: this run's options, for people who read the journal.
-        resume: continue the existing journal; otherwise it is renamed.
-        sync_records, sync_s: fsync after so many records, or when the oldest unsynced one is that old.
-        clock: seconds, monotonic.
-
-    Attributes:
-        index: the positions of the records.
-        notes: notes for users.
-        state_at_opening: `state` when this was opened, before the first record of this run.
+    `options` are those of this run, for people who read the journal. `resume` continues an existing journal; otherwise
+    that is renamed. `state_at_opening` is the `state` before the first record of this run; `notes` are for users.
     """
 
     def __init__(

@@ -81,12 +81,8 @@ class CompiledLanguage(LanguageRules):
     def commands(
         self, toolchain: Toolchain, sources: Sequence[str], objects: Sequence[str], output: str, *, std: str
     ) -> tuple[Command, ...]:
-        """The commands that make a program, in order; only the last one may need the problem's objects.
-
-        Args:
-            toolchain: compiles the language on the target.
-            sources: the names of the submission's sources, without headers.
-        """
+        """The commands that make a program of these sources (without headers), in order; only the last one may need the
+        problem's objects."""
 
 
 class ObjectLanguage(CompiledLanguage):

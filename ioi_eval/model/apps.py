@@ -37,13 +37,8 @@ class RowFault(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StdinTest:
-    """A test of a program that reads standard input.
-
-    Args:
-        number: its place in the row, from 0.
-        given: the input as the row has it: a text, or lines without their ends.
-        expected: the official output, likewise.
-    """
+    """A test of a program that reads standard input: input and official output as the row has them, a text, or lines
+    without their ends. `number` is its place in the row, from 0."""
 
     number: int
     given: Lines
@@ -65,10 +60,8 @@ class StdinTest:
 class CallTest:
     """A test of a function, with arguments and official result as the row has them.
 
-    Args:
-        number: its place in the row, from 0.
-        accepts: the values that are right: `expected`; if the row may have wrapped its results in lists of one
-            element, also that element.
+    `accepts` has the values that are right: `expected`; if the row may have wrapped its results in lists of one
+    element, also that element.
     """
 
     number: int

@@ -32,17 +32,13 @@ class JobFile:
 class ProblemPackage:
     """A problem's files on workers, as a package that a job may name instead of sending them.
 
-    Args:
-        language: its name on servers, which contains a hash of the data.
-        key: the key of the hash that names its files. With a hash without a key, a program could test whether the
-            package has certain data: where Landlock alone confines it, it can find out whether a path exists. The key
-            is computed from all the data.
-        held: the hashes of the data (`sandbox/piston/stored_files.py`, `digest`).
+    The hash that names its files has a `key`, which is computed from all the data. Without a key, a program could test
+    whether the package has certain data: where Landlock alone confines it, it can find out whether a path exists.
     """
 
-    language: str
+    language: str  # its name on servers, which contains a hash of the data
     key: bytes = field(repr=False)
-    held: frozenset[str] = field(repr=False)
+    held: frozenset[str] = field(repr=False)  # the hashes of the data (`sandbox/piston/stored_files.py`, `digest`)
 
     def name_of(self, digest: str) -> str:
         """The name of a file in it, by the hash of the content."""
@@ -51,18 +47,12 @@ class ProblemPackage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageLimits:
-    """The hard limits of one stage, which the sandbox enforces. The tighter limits are enforced inside the box.
-
-    Args:
-        cpu_ms: CPU time of all processes.
-        memory_bytes: `None` for the sandbox's default.
-        output_bytes: the most stdout that is returned.
-    """
+    """The hard limits of one stage, which the sandbox enforces. The tighter limits are enforced inside the box."""
 
     wall_ms: int
-    cpu_ms: int
-    memory_bytes: int | None = None
-    output_bytes: int = 64 * 1024 * 1024
+    cpu_ms: int  # of all processes
+    memory_bytes: int | None = None  # `None` for the sandbox's default
+    output_bytes: int = 64 * 1024 * 1024  # the most stdout that is returned
 
 
 RETRIES = 5
@@ -75,11 +65,8 @@ class Retries:
     """How often one job may still be sent again. The sandbox does that if the answer is incomplete; its caller does
     it if the answer is of no use. Both count here, so their bounds do not multiply.
 
-    Args:
-        left: how many retries are left.
-        tried: the workers that it was tried on, in order, also without a connection; one that was tried twice is listed
-            twice.
-        useless: workers whose answers the caller found to be of no use; the sandbox gives them no jobs for a while.
+    It was tried on the workers `tried`, in order, also without a connection; one that was tried twice is listed twice.
+    The answers of those that are `useless` were of no use to the caller; the sandbox gives them no jobs for a while.
     """
 
     left: int = RETRIES

@@ -15,36 +15,23 @@ class HarnessReport:
 
     The program can forge it. By our rules it can only lower its own score: the phase `compile` of a failed run makes
     every test CE. By the rules of another grader (`--compat`) it says how a call ended.
-
-    Args:
-        phase: `compile`, `load`, `run` or `done`; empty if there is no readable report.
-        exit: whether the program exited, rather than failed with an error.
-        error: the `repr` of the exception.
-        traceback: the end of the traceback.
     """
 
-    phase: str = ""
-    exit: bool = False
-    error: str = ""
-    traceback: str = ""
+    phase: str = ""  # `compile`, `load`, `run` or `done`; empty if there is no readable report
+    exit: bool = False  # whether the program exited, rather than failed with an error
+    error: str = ""  # the `repr` of the exception
+    traceback: str = ""  # its end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
-    """Details of a run that judging needs. No result stores them.
+    """Details of a run that judging needs. No result stores them."""
 
-    Args:
-        judged_in_box: whether the runner has judged; if not, the verdict is JE until our side has judged.
-        output_bytes: how many bytes the program printed.
-        idle_s: how long it neither ran nor waited for a processor.
-        not_started: for JE: whether the machine could not start the program, or its interpreter.
-    """
-
-    judged_in_box: bool = True
-    output_bytes: int = 0
-    idle_s: float = 0.0
+    judged_in_box: bool = True  # whether the runner has judged; if not, the verdict is JE until our side has judged
+    output_bytes: int = 0  # that the program printed
+    idle_s: float = 0.0  # how long it neither ran nor waited for a processor
     report: HarnessReport = HarnessReport()
-    not_started: bool = False
+    not_started: bool = False  # for JE: the machine could not start the program, or its interpreter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,21 +137,13 @@ class TestOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileOutcome:
-    """How the compilation of a submission ended; for JE also why it was not judged at all.
+    """How the compilation of a submission ended; for JE also why it was not judged at all."""
 
-    Args:
-        verdict: `None` if it compiled, or if there is nothing to compile (submitted outputs); else CE, NC or JE.
-        message: the compiler's message, shortened and without our paths; or ours.
-        final: for JE: do not try again (the problem's grader or checker does not compile).
-        all_unsuitable: for JE: every target is unsuitable for this submission; they may still judge others.
-        cpu_ms: of the compilation; 0 if the artifact was stored already.
-    """
-
-    verdict: Verdict | None
-    message: str = ""
-    final: bool = False
-    all_unsuitable: bool = False
-    cpu_ms: float = 0.0
+    verdict: Verdict | None  # `None` if it compiled, or there is nothing to compile (outputs); else CE, NC or JE
+    message: str = ""  # the compiler's, shortened and without our paths; or ours
+    final: bool = False  # for JE: do not try again (the problem's grader or checker does not compile)
+    all_unsuitable: bool = False  # for JE: every target is unsuitable for this submission; they may still judge others
+    cpu_ms: float = 0.0  # of the compilation; 0 if the artifact was stored already
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,12 +33,7 @@ _LIMITS = ("time_limit", "memory_limit")  # Source: BAAI/TACO, where they are te
 
 
 def read_rows(source: Source, positions: Collection[int]) -> Iterator[AppsProblem]:
-    """The problems at these positions of a split, one at a time, in the split's order.
-
-    Raises:
-        InputError: the source cannot be read, or two of the rows have the same id.
-        RowError: a row's id cannot be read.
-    """
+    """The problems at these positions of a split, one at a time, in the split's order."""
     end = max(positions, default=-1) + 1
     seen: dict[str, int] = {}
     for index, row in islice(enumerate(source.iterate(APPS_COLUMNS)), end):
@@ -55,12 +50,7 @@ def read_rows(source: Source, positions: Collection[int]) -> Iterator[AppsProble
 
 
 def read_names(source: Source) -> tuple[tuple[str, str], ...]:
-    """The id and the difficulty of every row, in order. Tests are not read.
-
-    Raises:
-        InputError: the source cannot be read, or no row has tests.
-        RowError: a row's id cannot be read.
-    """
+    """The id and the difficulty of every row, in order. Tests are not read."""
     names, has_tests = [], False
     for index, row in enumerate(source.iterate((*_ID_COLUMNS, "difficulty"))):
         has_tests = has_tests or _TESTS in row.names or bool(row.broken)

@@ -58,7 +58,7 @@ class Foreign:
 
 
 class ValueFormatError(ValueError):
-    """The bytes are not a value: the program itself wrote where its result is expected."""
+    """Bytes are not a value (the program itself wrote where its result is expected), or a value cannot be encoded."""
 
 
 # --------------------------------------------------------------------------- into the box and out of it
@@ -89,20 +89,12 @@ def _integer_keys(value: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def encode(value: Value) -> bytes:
-    """Encode a value: ASCII, without blanks.
-
-    Raises:
-        ValueFormatError: part of it has a type that cannot be encoded, or it is nested too deeply.
-    """
+    """Encode a value: ASCII, without blanks."""
     return big_json.dumps(_tagged(value, MAX_NESTED_ARGUMENTS)).encode("ascii")
 
 
 def decode(data: bytes) -> Value:
-    """Decode a value.
-
-    Raises:
-        ValueFormatError: the bytes are not an encoded value.
-    """
+    """Decode a value."""
     try:
         return _untagged(json.loads(data.decode("ascii")), MAX_NESTED_RESULT)
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError, ZeroDivisionError) as error:
@@ -206,12 +198,8 @@ def equal(expected: JsonValue, got: Value, comparator: Comparator | None = None)
     """Whether a result equals the expected one after both are converted to JSON.
 
     So a tuple equals a list, at any depth, and the key 1 equals the key "1". Numbers are equal as in Python: `1 == 1.0
-    == True`, exactly and at any size. NaN equals an expected NaN.
-
-    Args:
-        expected: as in the row.
-        got: the result of `decode`.
-        comparator: gives tolerances (`float`), or says that letter case or order is ignored; `None` for equality.
+    == True`, exactly and at any size. NaN equals an expected NaN. A comparator may give tolerances, or say that letter
+    case or order does not count. `expected` is as in the row, `got` the result of `decode`.
     """
     comparator = comparator or Comparator()
     try:

@@ -23,12 +23,7 @@ class TooLargeError(ValueError):
 
 
 def loads(text: str) -> JsonValue:
-    """Read JSON, including the NaN and infinities that Python's own writer produces.
-
-    Raises:
-        json.JSONDecodeError: it is not JSON.
-        TooLargeError: an integer has more than `MAX_DIGITS` digits, or lists are nested too deeply.
-    """
+    """Read JSON, including the NaN and infinities that Python's own writer produces."""
     try:
         return cast("JsonValue", json.loads(text, parse_int=_checked))
     except RecursionError:

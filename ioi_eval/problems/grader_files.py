@@ -74,7 +74,7 @@ def read_pairs(pairs: Iterable[tuple[str, str | None]]) -> tuple[SourceFile, ...
 
 
 def config_text(files: Sequence[SourceFile]) -> str:
-    """The content of `graders/grader_config.json`; empty if there is none."""
+    """The text of the problem's configuration; empty if there is none."""
     return next((file.content.decode() for file in files if file.path == grader_config.PATH), "")
 
 

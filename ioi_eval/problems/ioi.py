@@ -33,18 +33,12 @@ _MAX_POINTS = 1e9  # sums of larger ones could be too large for a float. Chosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemSet:
-    """The problems of a data set.
-
-    Args:
-        problems: those that can be judged, in the order of the rows.
-        unusable: the problems that cannot, with the reasons; their submissions have no score, rather than 0.
-        others: problems of the data set that are not in this set: the caller did not ask for them, or their tests have
-            not been read yet.
-    """
+    """The problems of a data set: those that can be judged, in the order of the rows; and the others, with the reasons,
+    whose submissions have no score, rather than 0."""
 
     problems: Mapping[ProblemKey, Problem]
     unusable: Mapping[ProblemKey, InputError]
-    others: Collection[ProblemKey] = ()
+    others: Collection[ProblemKey] = ()  # the caller did not ask for them, or their tests have not been read yet
 
     def similar_to(self, key: ProblemKey) -> tuple[ProblemKey, ...]:
         """The problems whose id equals a key's but for case, blanks and punctuation; those of its year first."""
@@ -128,16 +122,10 @@ def with_tests(
     *,
     when_complete: Callable[[Problem], None] = lambda _problem: None,
 ) -> ProblemSet:
-    """Read the tests of problems.
+    """Read the tests of problems; arguments and errors as of `load_problems`.
 
-    Args:
-        test_source, blobs: as for `load_problems`.
-        when_complete: is called with a problem when all of its tests have been read. A later row of tests may still
-            make the problem unusable.
-
-    Raises:
-        InputError: the source cannot be read.
-        RowError: a row does not say which test it is.
+    `when_complete` is called with a problem when all of its tests have been read. A later row of tests may still make
+    the problem unusable.
     """
 
     def report_problem(key: ProblemKey, data: TestData) -> None:

@@ -35,21 +35,13 @@ _BRIEF.maxstring = _BRIEF.maxother = 60
 
 @fast_dataclass
 class Row:
-    """A row and its position.
+    """A row and its position."""
 
-    Args:
-        source: the file or data set, for messages.
-        number: counted from 1, as an editor counts lines.
-        values: by column.
-        all_names: all columns of the row, if `values` contains only the requested ones.
-        broken: why the row cannot be represented; then it has no columns. Empty if it can.
-    """
-
-    source: str
-    number: int
-    values: Mapping[str, Any]
-    all_names: Sequence[str] | None = None
-    broken: str = ""
+    source: str  # the file or data set, for messages
+    number: int  # counted from 1, as an editor counts lines
+    values: Mapping[str, Any]  # by column
+    all_names: Sequence[str] | None = None  # all columns of the row, if `values` contains only the requested ones
+    broken: str = ""  # why the row cannot be represented; then it has no columns
 
     @property
     def names(self) -> Sequence[str]:

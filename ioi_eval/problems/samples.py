@@ -26,9 +26,7 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     """One row for each program of a row; the row itself if it has only one.
 
     Lists in several columns belong together: their n-th elements are those of one program, whose id is
-    `<id of the row>/<n>`, n from 0. A value that is not a list applies to every program.
-
-    If the row lacks its id, so do the others.
+    `<id of the row>/<n>`, n from 0; it has none if the row has none. Values that are not lists apply to every program.
     """
     if _ONE.issuperset(map(type, map(row.values.get, SAMPLE_COLUMNS))):
         return (row,)

@@ -126,13 +126,7 @@ def problem_of(row: Row) -> ProblemKey:
 
 
 def check_fits(submission: Submission, problem: Problem) -> None:
-    """Refuse a submission for another problem, or one that the problem does not accept.
-
-    Raises:
-        InputError: it names another problem, or contains an output or a program that this one does not accept.
-        UnsupportedError: it must be linked with a grader, and there is none in its language; or it does not have two
-            files, for a TwoSteps task.
-    """
+    """Refuse a submission for another problem, or one that the problem does not accept."""
     if submission.problem != problem.key:
         raise InputError(f"submission {submission.id!r} is to {submission.problem!r}, not to {problem.key!r}")
     method = problem.method
@@ -154,11 +148,7 @@ def check_fits(submission: Submission, problem: Problem) -> None:
 
 
 def fitted(submission: Submission, row: Row, problem: Problem) -> Submission:
-    """The submission with the row's output files, checked against its problem.
-
-    Raises:
-        RowError: the problem does not accept it; see `with_outputs` and `check_fits`.
-    """
+    """The submission with the row's output files; a `RowError` if its problem does not accept it (`check_fits`)."""
     try:
         complete = with_outputs(submission, row, problem)
         check_fits(complete, problem)

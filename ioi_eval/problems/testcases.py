@@ -88,9 +88,6 @@ def collect_tests(
 
     The tests of a problem get an `error` if one is missing, has two different contents, or has no input.
     `when_complete` is called when all of them have been read; a later row may still give them an error.
-
-    Raises:
-        RowError: a row does not say which test it is.
     """
     if not wanted:
         return {}

@@ -119,9 +119,7 @@ class KeptColumns(_Changed):
     A dump is read before judging, to find out which problems and languages it needs; judging reads the kept columns;
     and whole rows are read a second time, to put results beside them. There is one reader at a time.
 
-    Args:
-        columns: which are kept; `None` for all.
-        directory: for the temporary file, which has no name, if the columns are too large for memory.
+    These `columns` are kept (`None`: all), in memory, or if they are too large in a file without a name in `directory`.
     """
 
     def __init__(self, source: Source, columns: Sequence[str] | None, directory: Path | None = None) -> None:
