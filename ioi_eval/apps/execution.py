@@ -7,8 +7,7 @@ A failure of the sandbox is JE here as everywhere: it has no score, and is never
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -23,13 +22,13 @@ from ioi_eval.apps.settings import (
     run_rules,
 )
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compat.terms import Calls, CompatGrader
+from ioi_eval.compat.terms import Calls, CompatGrader, GraderFailedError
 from ioi_eval.config import Policy
 from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.scheduling import ProgramRun
 from ioi_eval.engine.target import Dispatcher, NoTargetError, in_service_or_all
-from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError, UnsuitableError
+from ioi_eval.errors import InputError, SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
 from ioi_eval.jobs.run_job import JobTest, Program
@@ -121,8 +120,8 @@ class AppsExecutor:
             return verdicts.unjudged(problem, settings, reason)
         try:
             return await self._dispatcher.judge_on_target(None, lambda to: self._score_on(to, problem, code))
-        except _GraderFailedError as failure:
-            return verdicts.crashed(problem, settings, failure.error)
+        except GraderFailedError as failure:
+            return verdicts.crashed(problem, settings, failure.__cause__)
         except NoTargetError as error:
             if error.all_unsuitable:
                 self._suitable()  # raises the more precise error if no target may run programs
@@ -139,11 +138,7 @@ class AppsExecutor:
 
     @property
     def slots(self) -> int:
-        """The number of slots of all targets that may run programs.
-
-        Raises:
-            SetupError: no target may.
-        """
+        """The number of slots of all targets that may run programs."""
         return sum(target.slots for target in self._suitable())
 
     def fingerprints(self, problem: str, submission: AppsSubmission) -> tuple[str, ...]:
@@ -181,8 +176,7 @@ class AppsExecutor:
 
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
         settings, compat = self._settings, self._settings.compat
-        with _rules_of(compat):
-            job_tests = _job_tests(problem, compat)
+        job_tests = _job_tests(problem, compat)
         try:
             interpreter = await self._interpreter(target)
             program = await self._program(problem, code, target, interpreter, job_tests)
@@ -195,20 +189,15 @@ class AppsExecutor:
 
         def record(outcome: TestOutcome) -> None:
             is_right = partial(verdicts.is_right, problem, settings) if program.setup.judged_by_client else None
-            with _rules_of(compat):
-                assessed = verdicts.assessed(outcome, is_right, time_limit_s=settings.cpu_s)
-            judging.record(assessed)
+            judging.record(verdicts.assessed(outcome, is_right, time_limit_s=settings.cpu_s))
 
         def wanted() -> bool:
-            with _rules_of(compat):
-                return compat is None or verdicts.wants_another(problem, judging.outcomes(), settings, compat)
+            return compat is None or verdicts.wants_another(problem, judging.outcomes(), settings, compat)
 
         isolation = await ProgramRun(self._engine, program, judging, target, record=record, wanted=wanted).run()
         judge = verdicts.result_of if compat is None else partial(verdicts.result_of_grader, compat=compat)
-        with _rules_of(compat):
-            result = judge(problem, judging.outcomes(), settings)
         return replace(
-            result,
+            judge(problem, judging.outcomes(), settings),
             isolation=isolation,
             target=f"{target.name}, {target.profile}",
             python=str(interpreter),
@@ -245,25 +234,6 @@ class AppsExecutor:
             raise InputError(f"{self._settings.comparator}: {error}") from error
 
 
-class _GraderFailedError(Exception):
-    """The rules of another grader fail with this error on a row or output, as that grader itself does."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-@contextmanager
-def _rules_of(compat: CompatGrader | None) -> Iterator[None]:
-    """Mark the errors of another grader's rules; those of our own, and of this machine's memory, pass unchanged."""
-    try:
-        yield
-    except ODD_DATA as error:
-        if compat is None or isinstance(error, MemoryError):
-            raise
-        raise _GraderFailedError(error) from error
-
-
 def _why_unsuitable(target: Target, least: Isolation) -> str | None:
     """Why a target is unsuitable for programs in Python; `None` if it is suitable."""
     if target.profile is Profile.BUNDLED and target.isolation.rank >= least.rank:
@@ -291,11 +261,9 @@ def require_fit(interpreter: Interpreter, compat: CompatGrader, *, on: str) -> N
 
 
 def _job_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:
-    """The inputs of a program. If the other grader only loads programs, there is one run with an empty input."""
-    if compat is not None and compat.only_loads(problem):
-        return [JobTest(input=b"")]
+    """The inputs of a program."""
     if compat is not None:
-        return [JobTest(input=compat.encode_input(test)) for test in problem.tests]
+        return [JobTest(input=given) for given in compat.inputs(problem)]
     return [
         JobTest(input=encode(arguments_of(test)))
         if isinstance(test, CallTest)

@@ -55,7 +55,7 @@ def unjudged(problem: AppsProblem, settings: AppsSettings, message: str) -> Apps
     )
 
 
-def crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException) -> AppsResult:
+def crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException | None) -> AppsResult:
     """The result if the other grader fails on this row or output, and so does our imitation of it."""
     message = " ".join(str(error).split())[:200]
     crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {message}"
@@ -87,9 +87,7 @@ def assessed(
 ) -> TestOutcome:
     """The outcome for `Judging`. A test passes with the full score only; any other score is a zero.
 
-    Args:
-        is_right: judges its output; `None` if the box does. Also asked about late runs, because a late run that is
-            wrong is not repeated.
+    `is_right` judges its output, unless the box does. Late runs are judged too: a wrong one is not repeated.
     """
     if outcome.verdict is Verdict.TLE:
         in_time_score = None if outcome.in_time_score is None else float(outcome.in_time_score == 1.0)

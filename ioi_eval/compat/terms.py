@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
+from ioi_eval.errors import ODD_DATA
 from ioi_eval.extract.fences import encodable
 from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault, StdinTest, joined
 
@@ -31,20 +33,13 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRun:
-    """A run of one test, in the way that a grader demands.
-
-    Args:
-        output: the printed output; for a call the encoded result.
-        exit_code: the exit code of the process; `None` if a signal ended it.
-        wall_s: the wall clock, because graders limit wall clock.
-        error, traceback: the error, as the harness reported it; without one, what stopped the program.
-    """
+    """A run of one test, in the way that a grader demands."""
 
     ending: Ending
-    output: bytes = b""
-    exit_code: int | None = 0
-    wall_s: float = 0.0
-    error: str = ""
+    output: bytes = b""  # for a call the encoded result
+    exit_code: int | None = 0  # `None` if a signal ended the process
+    wall_s: float = 0.0  # wall clock, because graders limit that
+    error: str = ""  # as the harness reported it, else what stopped the program
     traceback: str = ""
 
     @property
@@ -65,18 +60,14 @@ class Match:
 class Graded:
     """The results of a grader for a program.
 
-    Args:
-        codes: its codes in order. They are fewer than the tests if it stopped early.
-        rules: for each code the reason: the comparison rule, or what happened.
-        metadata: Eval Protocol's metadata, usually one dictionary in the form of the source: with `error` and
-            `traceback`; with `output`, `expected`, `inputs` and `error_message`; or empty. None for other graders.
-        crash: the message, if the grader itself fails on this row or run and gives no result.
+    `metadata` is that of Eval Protocol, usually one dictionary in the form of the source: with `error` and `traceback`;
+    with `output`, `expected`, `inputs` and `error_message`; or empty. Other graders have none.
     """
 
-    codes: tuple[Code, ...] = ()
-    rules: tuple[str, ...] = ()
+    codes: tuple[Code, ...] = ()  # in order, fewer than the tests if it stopped early
+    rules: tuple[str, ...] = ()  # for each code the reason: the comparison rule, or what happened
     metadata: tuple[Mapping[str, Any], ...] = ()
-    crash: str = ""
+    crash: str = ""  # the message, if the grader itself fails on this row or run and gives no result
 
     @property
     def passed(self) -> int:
@@ -132,6 +123,21 @@ def graded_all(
     )
 
 
+class GraderFailedError(Exception):
+    """A grader's rules fail with an error, the cause, on a row or output, as that grader itself does."""
+
+
+@contextmanager
+def _own_errors() -> Iterator[None]:
+    """Mark the errors of a grader's rules; those of this machine's memory pass unchanged."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except ODD_DATA as error:
+        raise GraderFailedError from error
+
+
 class Calls(StrEnum):
     """What a grader does with a row that asks for a function."""
 
@@ -145,44 +151,34 @@ class Calls(StrEnum):
 class CompatGrader:
     """A grader, as far as its results depend on it.
 
-    Args:
-        name: `hendrycks`, ….
-        harness_grader: its name in the harness, which runs programs in its way; `None` for the plain interpreter.
-        script: whether the harness runs each test as a script after its prelude, so that the exit code shows how it
-            ended; without `harness_grader` it has no effect.
-        calls: what it does with functions.
-        per_test_s: the wall-clock limit of one test.
-        whole_s: a function from the number of tests, and the limit of one, to the wall-clock limit of all together;
-            `None` if there is no such limit.
-        stops: whether it stops at the first failure.
-        encode_input: a function from a test to the program's standard input, or to the encoded arguments of a call.
-        grade_runs: a function from the runs, and the limit of all tests together in seconds, to the results.
-        numpy: whether it needs numpy.
-        least_python: the oldest Python with the features that it needs.
+    If it is a `script`, the harness runs each test as a script after its prelude, so that the exit code shows how it
+    ended; without `harness_grader` that has no effect.
     """
 
     name: str
-    harness_grader: str | None
+    harness_grader: str | None  # its name in the harness, which runs programs in its way; `None` for plain Python
     calls: Calls
-    per_test_s: float
-    whole_s: Callable[[int, float], float] | None
-    stops: bool
-    encode_input: Callable[[AppsTest], bytes]
-    grade_runs: Callable[[AppsProblem, Sequence[TestRun], float], Graded]
+    per_test_s: float  # wall clock
+    whole_s: Callable[[int, float], float] | None  # from the number of tests and the limit of one, to that of all
+    stops: bool  # at the first failure
+    encode_input: Callable[[AppsTest], bytes]  # standard input, or the encoded arguments of a call
+    grade_runs: Callable[[AppsProblem, Sequence[TestRun], float], Graded]  # the number: limit of all tests in seconds
     script: bool = False
-    numpy: bool = False
-    least_python: tuple[int, int] = (3, 8)
+    numpy: bool = False  # whether it needs that
+    least_python: tuple[int, int] = (3, 8)  # the oldest one with the features that it needs
 
     def grade(self, problem: AppsProblem, runs: Sequence[TestRun], *, test_s: float | None = None) -> Graded:
-        """Its results for a program.
+        """Its results for a program. The runs are in the tests' order; those after the one at which it stops may be
+        missing. `test_s` is its limit of one test, if a user has changed that."""
+        with _own_errors():
+            return self.grade_runs(problem, runs, self._all_s(problem, test_s))
 
-        Args:
-            runs: in the tests' order; those after the one at which it stops may be missing.
-            test_s: its limit of one test, if a user has changed that.
-        """
-        return self.grade_runs(problem, runs, self._all_s(problem, test_s))
+    def inputs(self, problem: AppsProblem) -> list[bytes]:
+        """The inputs of a program, one for each run. If it is only loaded, there is one run, without an input."""
+        with _own_errors():
+            return [b""] if self._only_loads(problem) else [self.encode_input(test) for test in problem.tests]
 
-    def only_loads(self, problem: AppsProblem) -> bool:
+    def _only_loads(self, problem: AppsProblem) -> bool:
         """Whether it loads programs for this problem and runs no test: it cannot call functions, or there are no tests.
 
         The plain interpreter loads nothing without running it.
@@ -198,7 +194,7 @@ class CompatGrader:
         """
         if not can_grade(problem) or (problem.fn_name is not None and self.calls is Calls.NEVER):
             return False
-        if self.only_loads(problem):
+        if self._only_loads(problem):
             return not runs
         if len(runs) >= len(problem.tests) or too_long(runs, self._all_s(problem, test_s)):
             return False
@@ -208,7 +204,8 @@ class CompatGrader:
         if not (self.stops and runs):
             return True
         newest = replace(problem, tests=problem.tests[len(runs) - 1 : len(runs)], inputs=1, outputs=1)
-        return self.grade_runs(newest, runs[-1:], math.inf).all_passed
+        with _own_errors():
+            return self.grade_runs(newest, runs[-1:], math.inf).all_passed
 
     def _all_s(self, problem: AppsProblem, test_s: float | None) -> float:
         """Its limit of all tests together."""
