@@ -76,28 +76,18 @@ LOOKED_AT = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """What was found in a generation.
+    """What was found in a generation."""
 
-    Args:
-        code: the program, which can be encoded in UTF-8; `None` if there is none.
-        rule: the rule that found it (`fence:cpp`, …, `none`).
-    """
-
-    code: str | None
-    rule: str
+    code: str | None  # the program, which can be encoded in UTF-8
+    rule: str  # that found it (`fence:cpp`, …, `none`)
 
 
 class Block(NamedTuple):
-    """A complete fenced block. It refers to the text by positions, so a million blocks need little memory.
+    """A complete fenced block. It refers to the text by positions, so a million blocks need little memory."""
 
-    Args:
-        tag: the language in the opening fence, in lower case; empty if there is none.
-        start, end: the positions of the block's lines in the text.
-    """
-
-    tag: str
+    tag: str  # the language in the opening fence, in lower case; empty if there is none
     text: str
-    start: int
+    start: int  # of the block's lines in the text
     end: int
     indent: int
 
@@ -113,21 +103,15 @@ class Block(NamedTuple):
 
 
 def unindented(code: str, most: int) -> str:
-    """The lines without the indentation of the first one that is not blank and no comment of Python.
-
-    At most `most` blanks are removed. A line with less indentation loses all of it.
-    """
+    """The lines without the indentation of the first one that is not blank and no comment of Python, of at most `most`
+    blanks. A line with less indentation loses all of it."""
     first = _FIRST_LINE.match(code) if most else None
     width = min(most, len(first[1])) if first else 0
     return re.sub(rf"^[ \t]{{1,{width}}}", "", code, flags=re.MULTILINE) if width else code
 
 
 def blocks(text: str, tags: frozenset[str] = frozenset()) -> Generator[Block, None, bool]:
-    """The complete fenced blocks of a text, in order.
-
-    Returns:
-        (as a generator) Whether the text ends inside a block that is not closed.
-    """
+    """The complete fenced blocks of a text, in order. The generator returns whether the text ends inside a block."""
     known = _LANGUAGES | tags
     opened: _Fence | None = None
     start = 0
@@ -180,10 +164,7 @@ def split_thoughts(text: str) -> tuple[list[str], list[str]]:
 
     Templates often put the opening marker into the prompt, so all text before a closing marker is a thought, also if no
     opening marker precedes it. A thought that was cut off ends at the end of the text. In a complete block, a marker in
-    a quoted string is code, and so is an opening tag behind a letter, a digit or `_`.
-
-    Returns:
-        The pieces of the answer and those of the thoughts, each in order.
+    a quoted string is code, and so is an opening tag behind a letter, a digit or `_`. Both are pieces, in order.
     """
     answer: list[str] = []
     thoughts: list[str] = []
@@ -320,14 +301,10 @@ def extract_tagged(
     If the last block has no closing fence, it was cut off in the middle of the program. An earlier complete block is
     used, if there is one. Blank blocks are skipped. If the answer, or the thoughts, have none of these blocks, the last
     block counts whose tag names the language in another way (`_is_other_name`), and which looks like a program in it.
+    (`looks_right` is asked about that, and about untagged blocks; `tags` have no versions.)
 
-    Args:
-        tags: the tags of blocks that count, without a version.
-        looks_right: whether the text of an untagged block is a program in the language.
-
-    Returns:
-        The code with line feeds as line ends, and the rule: `fence:<name>`, `fence:untagged`, `think:<name>`,
-        `think:untagged` or `none`.
+    The code has line feeds as line ends; the rule is `fence:<name>`, `fence:untagged`, `think:<name>`, `think:untagged`
+    or `none`.
     """
     answer, thoughts = split_thoughts(generation)
     for where, pieces in (("fence", answer), ("think", thoughts)):
@@ -358,8 +335,5 @@ def _last_block(pieces: list[str], tags: frozenset[str], looks_right: Callable[[
 
 def _last_with_other_name(pieces: list[str], tags: frozenset[str], looks_right: Callable[[str], bool]) -> Block | None:
     """The last block whose tag names the language in another way, and that looks right."""
-    found = (block for piece in pieces for block in code_blocks(piece, tags) if _is_other_name(block.tag, tags))
-    last: Block | None = None
-    for block in found:
-        last = block if looks_right(block.text[block.start : block.end]) else last
-    return last
+    found = [block for piece in pieces for block in code_blocks(piece, tags) if _is_other_name(block.tag, tags)]
+    return next((block for block in reversed(found) if looks_right(block.text[block.start : block.end])), None)
