@@ -8,6 +8,7 @@ count. So nothing is written to the results before everything is read.
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 from threading import Condition, Thread
 
@@ -27,15 +28,14 @@ class LoadingProblems:
     def __init__(self, drafts: ProblemSet) -> None:
         self.drafts = drafts
         self._ready: dict[ProblemKey, Problem] = {}
-        self._result: ProblemSet | None = None
-        self._error: BaseException | None = None
+        self._whole: Future[ProblemSet] = Future()
         self._changed = Condition()
 
     @classmethod
     def complete(cls, problems: ProblemSet) -> LoadingProblems:
         """Problems that have their tests already."""
         loading = cls(problems)
-        loading._result = problems
+        loading._whole.set_result(problems)
         return loading
 
     @classmethod
@@ -48,25 +48,19 @@ class LoadingProblems:
     @property
     def is_loading(self) -> bool:
         """Whether tests are still being read. Not if reading failed."""
-        return self._result is None and self._error is None
+        return not self._whole.done()
 
     def so_far(self) -> ProblemSet:
-        """The problems whose tests have been read.
-
-        Raises:
-            IoiEvalError: reading failed.
-        """
-        if self._result is not None:
-            return self._result
+        """The problems whose tests have been read. If reading failed, its error is raised."""
         with self._changed:
-            if self._error is not None:
-                raise self._error
+            if not self.is_loading:
+                return self._whole.result()
             others = {*self.drafts.others, *self.drafts.problems}
             return replace(self.drafts, problems=dict(self._ready), others=others)
 
     def wait_for(self, key: ProblemKey) -> ProblemSet:
         """The same when this problem is among them, or it is known that it never will be."""
-        if self._result is None:
+        if self.is_loading:
             with self._changed:
                 self._changed.wait_for(
                     lambda: not self.is_loading or key in self._ready or key not in self.drafts.problems
@@ -75,18 +69,14 @@ class LoadingProblems:
 
     def wait_for_all(self) -> ProblemSet:
         """The same when everything has been read."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self.is_loading)
-        return self.so_far()
+        return self._whole.result()
 
     def _read(self, tests: Source, blobs: BlobStore) -> None:
-        result, failure = None, None
         try:
-            result = with_tests(self.drafts, tests, blobs, when_complete=self._add)
+            self._whole.set_result(with_tests(self.drafts, tests, blobs, when_complete=self._add))
         except BaseException as error:  # noqa: BLE001 - it is raised in the threads that wait
-            failure = error
+            self._whole.set_exception(error)
         with self._changed:
-            self._result, self._error = result, failure
             self._changed.notify_all()
 
     def _add(self, problem: Problem) -> None:
