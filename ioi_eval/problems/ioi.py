@@ -20,7 +20,8 @@ from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared
 from ioi_eval.problems.limits import long_limit_notes
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
-from ioi_eval.problems.testcases import PROGRAMS, TestData, collect_tests
+from ioi_eval.problems.submissions import PROGRAM_COLUMNS
+from ioi_eval.problems.testcases import TestData, collect_tests
 from ioi_eval.problems.token_rules import check_token_flags
 
 PROBLEM_COLUMNS = (
@@ -169,7 +170,7 @@ def _grouped(
     for row in rows:
         if "id" not in row.values and "test_name" in row.names:
             raise row.error(f"this looks like a test: are --problems and --tests swapped? The row has: {row.columns}")
-        if "id" not in row.values and not PROGRAMS.isdisjoint(row.names):
+        if "id" not in row.values and not set(PROGRAM_COLUMNS).isdisjoint(row.names):
             raise row.wrong_kind("a program", needed="problems")
         if "year" not in row.values and "input_output" in row.names:
             raise row.error(

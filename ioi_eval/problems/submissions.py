@@ -44,8 +44,7 @@ OPTIONAL_COLUMNS = ("year", "language", "target_subtask", "subtask", "source_fil
 
 def submission_columns(id_column: str) -> tuple[str, ...]:
     """The columns that `submission_from_row` and `target_subtask` read."""
-    columns = ("year", "problem_id", *SAMPLE_COLUMNS, "language", "subtask", "target_subtask")
-    return (id_column, *columns, *SOURCE_COLUMNS[:1], *OUTPUT_COLUMNS)
+    return (id_column, "year", "problem_id", *PROGRAM_COLUMNS, "language", "subtask", "target_subtask")
 
 
 def submission_from_row(

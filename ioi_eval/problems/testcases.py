@@ -15,6 +15,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import Content, ProblemKey, StepRounding, Subtask, TestCase
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
+from ioi_eval.problems.submissions import PROGRAM_COLUMNS
 
 TEST_COLUMNS = (
     "year",
@@ -28,9 +29,6 @@ TEST_COLUMNS = (
     "step_rounding",
     "as_is",
 )
-
-PROGRAMS = frozenset(("code", "generation", "messages", "source_files", "outputs", "files"))
-"""Columns of programs, which an import writes into the same directory as problems and tests."""
 
 _INLINE_BYTES = 4096  # below this size, a file costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
@@ -97,8 +95,8 @@ def collect_tests(
     collected = {key: TestData() for key in wanted}
     for row in chosen.iterate(TEST_COLUMNS):
         if "test_name" not in row.values:
-            for kind, columns in (("a problem", {"test_names"}), ("a program", PROGRAMS)):
-                if not columns.isdisjoint(row.names):
+            for kind, columns in (("a problem", ("test_names",)), ("a program", PROGRAM_COLUMNS)):
+                if not set(columns).isdisjoint(row.names):
                     raise row.wrong_kind(kind, needed="tests")
         key = problem_key(row.integer("year"), row.identifier("problem_id"))
         name = row.identifier("test_name")
