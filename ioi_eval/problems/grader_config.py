@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 import orjson
 
@@ -19,6 +20,8 @@ from ioi_eval.model import ProcessIO, ScoreType, TaskType
 from ioi_eval.problems.limits import check_processes
 from ioi_eval.problems.row import is_finite
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key, with_own_names
+
+NameT = TypeVar("NameT", bound=StrEnum)
 
 PATH = "graders/grader_config.json"
 _WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
@@ -86,21 +89,20 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
 
 def parse_task_type(value: object, where: str) -> TaskType:
     """A task type by its CMS name, in upper or lower case."""
-    for known in TaskType:
-        if isinstance(value, str) and value.lower() == known.value.lower():
-            return known
-    names = ", ".join(known.value for known in TaskType)
-    raise UnsupportedError(f"{where}: task type {value!r} is not supported; {names} are")
+    return named_member(TaskType, value, f"{where}: task type", any_case=True)
 
 
 def parse_score_type(value: object, where: str) -> ScoreType | None:
     """A score type by its CMS name; `None` if none is stated."""
-    if value is None:
-        return None
-    for known in ScoreType:
-        if value == known.value:
+    return None if value is None else named_member(ScoreType, value, f"{where}: score type")
+
+
+def named_member(kind: type[NameT], name: object, what: str, *, any_case: bool = False) -> NameT:
+    """The member with this name; `what` names the setting in the message that it is not supported."""
+    for known in kind:
+        if name == known or (any_case and isinstance(name, str) and name.lower() == known.lower()):
             return known
-    raise UnsupportedError(f"{where}: score type {value!r} is not supported; {', '.join(ScoreType)} are")
+    raise UnsupportedError(f"{what} {name!r} is not supported; {', '.join(kind)} are")
 
 
 def _json(text: str, where: str) -> Any:

@@ -33,8 +33,15 @@ from ioi_eval.model import (
     TwoSteps,
     WhiteDiff,
 )
+from ioi_eval.problems import limits
 from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
-from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
+from ioi_eval.problems.grader_config import (
+    GraderConfig,
+    named_member,
+    parse_grader_config,
+    parse_score_type,
+    parse_task_type,
+)
 from ioi_eval.problems.grader_files import (
     GraderFiles,
     check_modules,
@@ -43,14 +50,6 @@ from ioi_eval.problems.grader_files import (
     classify,
     config_text,
     read_pairs,
-)
-from ioi_eval.problems.limits import (
-    check_bytes,
-    check_memory_limit,
-    check_processes,
-    check_time_limit,
-    limit_of,
-    long_limit_notes,
 )
 from ioi_eval.problems.output_files import tests_by_output
 from ioi_eval.problems.row import Row
@@ -101,7 +100,7 @@ def read_shared_columns(row: Row) -> SharedColumns:
     passes = row.integer("passes", 1)
     if not 1 <= passes <= _MAX_PASSES:
         raise row.error(f"passes is {passes}; it must be a number from 1 to {_MAX_PASSES:,}")
-    std = row.optional_text("cxx_std")
+    std, protocol = row.optional_text("cxx_std"), row.optional_text("checker_protocol")
     check_std(std)
     return SharedColumns(
         name=row.optional_text("name"),
@@ -114,7 +113,7 @@ def read_shared_columns(row: Row) -> SharedColumns:
         score_type=parse_score_type(row.optional_text("score_type"), "the row"),
         score_precision=precision,
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
-        checker_protocol=_protocol(row.optional_text("checker_protocol")),
+        checker_protocol=None if protocol is None else named_member(CheckerProtocol, protocol, "checker_protocol"),
         cxx_std=std,
         checker_args=row.arguments("checker_args" if row.has("checker_args") else "validator_flags"),
         manager_args=row.arguments("manager_args"),
@@ -146,11 +145,11 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
             check_modules(program)
             check_testlib(program)
     _check_passes(shared.passes, method)
-    time_limit_s = limit_of("time_limit", shared.time_limit, config.time_limit_s, task_type)
-    check_time_limit(time_limit_s)
-    memory_limit = int(limit_of("memory_limit", shared.memory_limit, config.memory_limit_bytes, task_type))
-    check_memory_limit(memory_limit)
-    check_bytes("output_limit", shared.output_limit or 0)
+    time_limit_s = limits.limit_of("time_limit", shared.time_limit, config.time_limit_s, task_type)
+    limits.check_time_limit(time_limit_s)
+    memory_limit = int(limits.limit_of("memory_limit", shared.memory_limit, config.memory_limit_bytes, task_type))
+    limits.check_memory_limit(memory_limit)
+    limits.check_bytes("output_limit", shared.output_limit or 0)
     return Problem(
         key=key,
         name=shared.name or key.id,
@@ -168,7 +167,7 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
         headers=files.headers,
         source_name=config.source_name,
         cxx_std=shared.cxx_std or ("gnu++17" if key.year <= _LAST_YEAR_OF_CXX17 else "gnu++20"),
-        notes=(*_conflicts(key, shared, config), *long_limit_notes(time_limit_s, task_type)),
+        notes=(*_conflicts(key, shared, config), *limits.long_limit_notes(time_limit_s, task_type)),
     )
 
 
@@ -229,7 +228,8 @@ def _method(
             takes_fifos = any(opens_fifos(file.content.decode("utf-8", "replace")) for file in files.linked)
             shown = processes_of(manager.source.content.decode("utf-8", "replace"), len(manager.args))
             if not config.processes:
-                check_processes(f"num_processes is not stated; the number that {manager.source.path} shows", shown)
+                where = f"num_processes is not stated; the number that {manager.source.path} shows"
+                limits.check_processes(where, shown)
             return Communication(
                 manager=manager,
                 processes=config.processes or shown,
@@ -362,12 +362,3 @@ def _conflicts(key: ProblemKey, shared: SharedColumns, config: GraderConfig) -> 
         for name, ours, theirs in compared
         if ours is not None and theirs is not None and ours != theirs
     )
-
-
-def _protocol(text: str | None) -> CheckerProtocol | None:
-    if text is None:
-        return None
-    if text not in set(CheckerProtocol):
-        known = ", ".join(CheckerProtocol)
-        raise UnsupportedError(f"checker_protocol {text!r} is not supported; {known} are")
-    return CheckerProtocol(text)
