@@ -54,15 +54,10 @@ _SEVERITY = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
 def subtask_result(
     problem: Problem, subtask: Subtask, outcomes: Mapping[str, TestOutcome], *, keep_all: bool = False
 ) -> SubtaskResult:
-    """A submission's result in one subtask.
+    """A submission's result in one subtask, from the outcomes by test name, at least up to the first with score 0.
 
-    Args:
-        outcomes: by test name, at least for all tests up to the first with score 0.
-        keep_all: show the outcomes after the first zero too, instead of SKIPPED. Score and verdict stay the same. Only
-            for exhaustive judging (`validate`); otherwise it depends on chance which of these tests have run.
-
-    Raises:
-        ValueError: a test before the first zero has no outcome. Judging was not finished, which is our bug.
+    With `keep_all` the outcomes after the first zero are shown too, instead of SKIPPED. Score and verdict stay the
+    same. Only for exhaustive judging (`validate`); otherwise it depends on chance which of these tests have run.
     """
     counted = _counted(problem.score_type, subtask, outcomes)
     score, verdict = _REDUCTIONS[problem.score_type](subtask, counted)
@@ -85,12 +80,8 @@ def submission_result(
     """A submission's result in all subtasks.
 
     The total is rounded once, from the unrounded sum. The verdict is the worst verdict of the subtasks (`WORST_FIRST`),
-    also of those worth 0 points: AC means that no test failed.
-
-    Args:
-        compile: with CE or NC, every subtask scores 0 with that verdict and its tests are SKIPPED; with JE, no subtask
-            has a score and all tests are JE. In both cases `outcomes` is ignored.
-        outcomes, keep_all: see `subtask_result`.
+    also of those worth 0 points: AC means that no test failed. If the submission was not run (`compile`), `outcomes` is
+    ignored (`_unrun`).
 
     Source: CMS rounds a subtask for display and the total from the unrounded sum.
     """
@@ -118,6 +109,7 @@ def _counted(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, Tes
     for name in subtask.tests:
         outcome = outcomes.get(name)
         if outcome is None or outcome.verdict is Verdict.SKIPPED:
+            # judging was not finished, which is our bug
             raise ValueError(f"test {name!r} of subtask {subtask.name!r} has no outcome, though it can still matter")
         counted.append(outcome)
         if outcome.score == 0.0 and score_type.zero_decides:

@@ -52,13 +52,11 @@ class PlainValues(_Changed):
 
 
 class Altered(_Changed):
-    """A source with other columns.
+    """A source without the columns of programs, which may be outdated (they are extracted again), or with `messages`.
 
-    Args:
-        without_code: leave out the columns with a program, which may be outdated: it is extracted again.
-        with_messages: put the conversation of `prompt` and `generation` into `messages`, if all columns are read. A row
-            is changed only if it has both, and if its program is still sought in the same text. Otherwise judging,
-            which reads some columns, and writing, which reads all, would find different programs.
+    If all columns are read, the conversation of `prompt` and `generation` is put into these. A row is changed only if
+    it has both, and if its program is still sought in the same text. Otherwise judging, which reads some columns, and
+    writing, which reads all, would find different programs.
 
     Source: `--always_extract_code` and `--add_messages_column` of huggingface/ioi.
     """
