@@ -22,6 +22,7 @@ from ioi_eval.problems.row import is_finite
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key, with_own_names
 
 NameT = TypeVar("NameT", bound=StrEnum)
+MeaningT = TypeVar("MeaningT")
 
 PATH = "graders/grader_config.json"
 _WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
@@ -67,6 +68,7 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
     score_type = parse_score_type(values.get("score_type"), PATH)
     code = values.get("code")
     input_file, output_file = _file_names(values, actual)
+    process_io = parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)
     return GraderConfig(
         task_type=actual,
         score_type=score_type,
@@ -82,7 +84,7 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
         source_name=_source_name(values.get("submission_format")),
         checker_decides=_checker_decides(values, actual),
         processes=_processes(values),
-        process_io=_process_io(values),
+        process_io=_meaning(values, process_io, {each.value: each for each in ProcessIO}, " and ".join(ProcessIO)),
         manager_args=tuple(_text(values, parameter_key(TaskType.COMMUNICATION, Parameter.MANAGER_ARGS)).split()),
     )
 
@@ -135,6 +137,14 @@ def _text(values: Mapping[str, Any], key: str) -> str:
     return value.strip()
 
 
+def _meaning(values: Mapping[str, Any], key: str, meanings: Mapping[str, MeaningT], supported: str) -> MeaningT | None:
+    """What one of the supported texts means; `None` if there is none."""
+    value = _text(values, key)
+    if value and value not in meanings:
+        raise UnsupportedError(f"{key} is {value!r} in {PATH}; {supported} are supported")
+    return meanings.get(value)
+
+
 def _positive(values: Mapping[str, Any], key: str) -> float | None:
     value = values.get(key)
     if value is None:
@@ -177,12 +187,7 @@ def _linked(values: Mapping[str, Any], task_type: TaskType | None) -> bool | Non
     if task_type is TaskType.OUTPUT_ONLY:
         return False
     key = parameter_key(task_type if task_type in _WITH_PROGRAM else TaskType.COMMUNICATION, Parameter.COMPILATION)
-    value = _text(values, key)
-    if value in ("", "alone"):
-        return False if value else None
-    if value in ("grader", "stub"):
-        return True
-    raise UnsupportedError(f"{key} is {value!r} in {PATH}; alone, and grader or stub, are supported")
+    return _meaning(values, key, {"alone": False, "grader": True, "stub": True}, "alone, and grader or stub,")
 
 
 def _file_names(values: Mapping[str, Any], task_type: TaskType | None) -> tuple[str, str]:
@@ -205,10 +210,7 @@ def _checker_decides(values: Mapping[str, Any], task_type: TaskType | None) -> b
     if task_type is None or task_type.has_manager:
         return None
     key = parameter_key(task_type, Parameter.OUTPUT_EVAL)
-    value = _text(values, key)
-    if value not in ("", "diff", "comparator"):
-        raise UnsupportedError(f"{key} is {value!r} in {PATH}; diff and comparator are supported")
-    return value == "comparator" if value else None
+    return _meaning(values, key, {"diff": False, "comparator": True}, "diff and comparator")
 
 
 def _processes(values: Mapping[str, Any]) -> int | None:
@@ -217,11 +219,3 @@ def _processes(values: Mapping[str, Any]) -> int | None:
     if processes is not None:
         check_processes(f"{key} in {PATH}", processes)
     return processes
-
-
-def _process_io(values: Mapping[str, Any]) -> ProcessIO | None:
-    key = parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)
-    value = _text(values, key)
-    if value and value not in set(ProcessIO):
-        raise UnsupportedError(f"{key} is {value!r} in {PATH}; {' and '.join(ProcessIO)} are supported")
-    return ProcessIO(value) if value else None
