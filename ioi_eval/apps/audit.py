@@ -39,7 +39,7 @@ class RowFindingKind(StrEnum):
 class SolutionTally:
     """The results of one problem's solutions."""
 
-    solutions: int = 0  # that were judged
+    solutions: int = 0  # how many were judged
     passed: int = 0
     undecided: str = ""  # why one could not be judged; empty if all could
     failures: list[tuple[str, str, str]] = field(default_factory=list)  # the first: number, verdict and message

@@ -92,7 +92,7 @@ def load_catalog(
     why_unusable: Callable[[AppsProblem], str] = lambda problem: problem.reason,
     directory: Path | None = None,
 ) -> Catalog:
-    """Read the problems of a data set that are needed: those with these ids, as a dump has them; `None` for all.
+    """Read the problems of a data set whose ids are `needed`, as a dump has them; `None` for all.
 
     `why_unusable` returns why a problem cannot be judged; empty if it can. The unnamed file is made in `directory`, by
     default that of the system.

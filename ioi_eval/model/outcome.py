@@ -20,7 +20,7 @@ class HarnessReport:
     phase: str = ""  # `compile`, `load`, `run` or `done`; empty if there is no readable report
     exit: bool = False  # whether the program exited, rather than failed with an error
     error: str = ""  # the `repr` of the exception
-    traceback: str = ""  # its end
+    traceback: str = ""  # only the end of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
