@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ioi_eval.errors import ODD_DATA, InputError, SetupError
 from ioi_eval.report.frame import REPORT, SUMMARY, result_rows, summary_of
@@ -80,7 +81,7 @@ def _overview_row(name: str, results: Path) -> list[str]:
             f"{results / SUMMARY} is not a summary of a run ({type(error).__name__}: {error}); "
             f"`ioi-eval report {results}` writes it again"
         ) from error
-    return [cell(name), *numbers, left, contests or "–", f"[{cell(name)}]({name}/{INDEX})"]
+    return [cell(name), *numbers, left, contests or "–", f"[{cell(name)}]({quote(name)}/{INDEX})"]
 
 
 def _page(problem: Mapping[str, Any], lines: list[tuple[float, list[str]]], compiling: int) -> str:

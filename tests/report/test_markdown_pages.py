@@ -29,6 +29,7 @@ def test_a_summary_that_somebody_changed_is_named(tmp_path: Path) -> None:
     results = write_results(tmp_path / "results", [contest_row("a", 0.5, 0.0)])
     remake([results], None, "uuid")
     assert "| [mine](mine/README.md) |" in overview_page({"mine": results})
+    assert "| [my dump](my%20dump/README.md) |" in overview_page({"my dump": results})
     path = results / "summary.json"
     path.write_text(path.read_text().replace('"contests"', '"contest"'))
     with pytest.raises(InputError, match=r"summary\.json is not a summary of a run .*'contests'.*writes it again"):
