@@ -8,7 +8,7 @@ of graders for each language (`importers/tps.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import assert_never
 
 from ioi_eval.languages.c import C
 from ioi_eval.languages.cpp import Cpp
@@ -29,12 +29,22 @@ __all__ = [
 ]
 
 
-_RULES: Mapping[Language, LanguageRules] = {rules.language: rules for rules in (Cpp(), C(), Python(), Rust())}
+_CPP, _C, _PYTHON, _RUST = Cpp(), C(), Python(), Rust()
 
 
 def rules_of(language: Language) -> LanguageRules:
     """The rules of a language."""
-    return _RULES[language]
+    match language:
+        case Language.CPP:
+            return _CPP
+        case Language.C:
+            return _C
+        case Language.PYTHON:
+            return _PYTHON
+        case Language.RUST:
+            return _RUST
+        case _:
+            assert_never(language)  # mypy fails if a language is forgotten
 
 
 def compiled_rules(language: Language) -> CompiledLanguage:
