@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from ioi_eval.config_file import VARIABLES, read_config_file
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, unknown
 from ioi_eval.model import Isolation
 
 MIB = 1024 * 1024
+
+ValueT = TypeVar("ValueT", bound=StrEnum)
 
 PATIENCE_S = 120.0
 """How long jobs wait while no worker of a cluster is available, if the user does not say. Chosen: long enough to
@@ -56,6 +59,15 @@ def _check_ranges(limits: CompileLimits | JudgeLimits | RunPolicy, **own: tuple[
         value, (least, most) = getattr(limits, name), ranges[name]
         if not least <= value <= most:
             raise InputError(f"{name} is {value}; it must be a number from {least} to {most}")
+
+
+def value_of(kind: type[ValueT], text: str, name: str) -> ValueT:
+    """The value with this text, which a caller may give instead of it; InputError, with the setting's name, if none has
+    it."""
+    try:
+        return kind(text)
+    except ValueError:
+        raise InputError(unknown(name, str(text), kind)) from None
 
 
 class Unscored(StrEnum):
@@ -111,7 +123,7 @@ class RunPolicy:
     """How programs are run and judged, for both families of problems.
 
     Args:
-        least_isolation: the weakest that is accepted.
+        least_isolation: the weakest that is accepted, or its name.
         python: the interpreter of programs in Python: its command on the target.
         judge: limits of checkers and managers.
         output_bytes: the most output of a program; more is OLE. Our choice: 64 MiB.
@@ -133,6 +145,7 @@ class RunPolicy:
     near_limit_repeats: int = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "least_isolation", value_of(Isolation, self.least_isolation, "isolation level"))
         _check_ranges(self)
 
 

@@ -57,7 +57,7 @@ class AppsExecutor:
     `checker` is the source of the comparator's checker, read when this executor was made; `None` without one.
 
     Raises:
-        InputError: the checker cannot be read.
+        InputError: the checker cannot be read, or `max_jobs` is below 1.
     """
 
     def __init__(
@@ -75,6 +75,8 @@ class AppsExecutor:
         self._dispatcher: Dispatcher[None] = Dispatcher(
             sandbox, lambda to, _: _why_unsuitable(to, settings.least_isolation), key_of=lambda _: None
         )
+        if max_jobs is not None and max_jobs < 1:
+            raise InputError(f"max_jobs is {max_jobs}; give 1 or more, or None for as many as the targets have slots")
         self._engine = Engine(sandbox, jobs_at_once=self._dispatcher.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._without_python: dict[str, str] = {}  # why targets have no usable interpreter, by name

@@ -78,6 +78,10 @@ class AppsSettings(RunPolicy):
             raise InputError(
                 f"a memory limit of {self.memory_limit_bytes // MIB} MiB is too high; the highest is {most // MIB} MiB"
             )
+        if not isinstance(self.comparator, Comparator):
+            raise InputError(f"comparator is {self.comparator!r}; give Comparator.parse({self.comparator!r})")
+        if not isinstance(self.compat, CompatGrader | None):
+            raise InputError(f"compat is {self.compat!r}; give ioi_eval.compat.grader_named({self.compat!r})")
         if self.compat is not None and self.comparator != Comparator():
             raise InputError(f"{self.compat.name} has its own rules; leave the comparator {self.comparator} out")
         if self.compat is not None and self.fail_fast:

@@ -20,7 +20,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.config import Policy
+from ioi_eval.config import Policy, value_of
 from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.target import Dispatcher, NoTargetError, in_service_or_all
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError, UnsuitableError
@@ -68,7 +68,7 @@ class Scorer:
         bundle_tests: the largest number of tests in a job.
         spread: let a submission use idle slots; otherwise it has one job at a time.
         return_bytes: how many bytes of each output results contain; for Batch tasks that our runner judges.
-        keep_outputs: for which tests results contain outputs.
+        keep_outputs: for which tests results contain outputs, or its name.
         kept_programs: programs that earlier runs compiled on this machine; `None` to compile all.
         events: gets an event when a problem's own program is compiled.
     """
@@ -87,6 +87,7 @@ class Scorer:
         events: Events | None = None,
     ) -> None:
         self._policy = policy = policy or Policy()
+        keep_outputs = value_of(Keep, keep_outputs, "value of keep_outputs")
         returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
         self._builder = Builder(sandbox, artifacts, policy, events)
         self._fingerprints = Fingerprints(policy)

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.execution import AppsResult, AppsSettings, require_fit
+from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings, require_fit
 from ioi_eval.apps.verdicts import why_unusable
+from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat import grader_named
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, preloaded
@@ -23,6 +24,7 @@ from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.model.methods import Comparator
 from ioi_eval.sandbox import LOCAL
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests import unprivileged
 from tests.full_isolation import reached
 from tests.python_box import row, score_all
@@ -501,6 +503,8 @@ def test_settings_are_checked() -> None:
         {"time_limit_s": 0.0},
         {"memory_limit_bytes": 0},
         {"memory_limit_bytes": 2**47},
+        {"comparator": "tokens"},
+        {"compat": "mcpbr"},
     ):
         with pytest.raises(InputError):
             AppsSettings(**settings)
@@ -508,6 +512,13 @@ def test_settings_are_checked() -> None:
         AppsSettings(compat=grader_named("hendrycks"), fail_fast=True)
     with pytest.raises(InputError, match="hendrycks has its own rules; leave the comparator tokens out"):
         AppsSettings(compat=grader_named("hendrycks"), comparator=Comparator.parse("tokens"))
+
+
+@pytest.mark.parametrize("max_jobs", [0, -1])
+def test_no_jobs_at_once_are_an_error(max_jobs: int, tmp_path: Path) -> None:
+    """The executor waited for ever for the first job."""
+    with pytest.raises(InputError, match=f"max_jobs is {max_jobs}; give 1 or more"):
+        AppsExecutor(LocalSandbox(), artifacts=ArtifactStore(tmp_path), max_jobs=max_jobs)
 
 
 @pytest.mark.root

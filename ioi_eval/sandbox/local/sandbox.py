@@ -34,7 +34,8 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
-from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
+from ioi_eval.config import value_of
+from ioi_eval.errors import InputError, IsolationError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Profile
 from ioi_eval.sandbox import LOCAL, Target, profile_named, read_content, require_different_names
 from ioi_eval.sandbox.local.compiler import detect
@@ -89,7 +90,7 @@ class LocalSandbox:
         profile: `bundled`, or `classic` for one test per job.
 
     Raises:
-        InputError: there is no such profile.
+        InputError: there is no such profile or isolation level, or `slots` is below 1.
         SetupError: on entering: no compiler, or a limit of this machine under which correct programs fail.
         IsolationError: on entering: less isolation than is accepted.
     """
@@ -103,10 +104,12 @@ class LocalSandbox:
         compiler: str = "g++",
         profile: str = Profile.BUNDLED,
     ) -> None:
+        if slots is not None and slots < 1:
+            raise InputError(f"slots is {slots}; give 1 or more, or None for all processors")
         self._slots = Slots(slots or processors())
         self._boxes = Slots(self._slots.count + max(1, self._slots.count // _SLOTS_PER_SPARE_BOX))
-        self._least = least_isolation
-        self._strongest = strongest
+        self._least = value_of(Isolation, least_isolation, "isolation level")
+        self._strongest = value_of(Isolation, strongest, "isolation level")
         self._compiler = compiler
         self._profile = profile_named(profile)
         self._target: Target | None = None
