@@ -3,13 +3,14 @@
 `scheduling.py` says what is done if there is no usable answer.
 
 A box, a runner and a warm interpreter take 30 ms or more to start; a trivial test takes 3. While all slots are busy,
-requests that may share a job wait in a queue. A slot that becomes free takes the first of them, and those behind it
-that are run and judged in the same way. Their programs share nothing else: each test is a process of its own, forked
-from an interpreter that has read no program, and leaves nothing behind.
+programs that may share a job wait in a queue. A slot that becomes free takes the first of them, and those behind it
+that are run and judged in the same way. They share nothing else: each test is a process of its own, forked from an
+interpreter that has read no program, and leaves nothing behind.
 
-The first of these requests runs the job, and gives the others their parts of the answer. If it is cancelled, the
-others go back to the queue. The sandbox sends a shared job that got no answer up to `_SHARED_ATTEMPTS` times. If it
-still failed, or its answer cannot be used, each program is run by itself, because one of them may be the cause.
+The task of the first of these programs runs the job, and gives the others their parts of the answer. If it is
+cancelled, the others go back to the queue. The sandbox sends a shared job that got no answer up to `_SHARED_ATTEMPTS`
+times. If it still failed, or its answer cannot be used, each program is run by itself, because one of them may be the
+cause.
 """
 
 from __future__ import annotations
@@ -46,39 +47,27 @@ Answer: TypeAlias = RunAnswer | SandboxError
 """The outcomes of a program's tests, by their number in the program; or why an answer that arrived cannot be used."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """A request to run one program on some tests.
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A program in the queue, until its turn has come (a future of its event loop).
 
     Args:
-        retries: how often the job may still be sent again.
-        alone: run nothing else of ours on that machine.
-        prefault_bytes: how much memory the machine is made to have before the first test.
+        job: the programs of the shared job that it is then to run, of which it is the first; empty if it was part of
+            another's job.
+        answer: what that job brought; `None` if it failed, so that this program is to run by itself.
     """
 
     planned: PlannedProgram
     target: Target
     retries: Retries
-    alone: bool
-    prefault_bytes: int
-
-
-@dataclass(slots=True, eq=False)
-class _Waiting:
-    """A request in the queue.
-
-    Args:
-        assigned: the requests of the shared job that it is to run, of which it is the first; or its answer, which
-            another request's job brought; or `None` if that job failed and it is to run by itself.
-    """
-
-    request: RunRequest
-    assigned: asyncio.Future[list[_Waiting] | Answer | None]
+    turn: asyncio.Future[None]
+    job: Sequence[_Waiting] = ()
+    answer: Answer | None = None
 
 
 @dataclass(slots=True)
 class _Queue:
-    """The requests for a target in one event loop, and how many jobs run. (`assigned` is a future of that loop.)"""
+    """The programs that wait for a target in one event loop, and how many jobs run."""
 
     target: Target
     waiting: deque[_Waiting] = field(default_factory=deque)
@@ -111,33 +100,35 @@ class Engine:
         self._max_jobs = max_shared_jobs
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
-    async def run(self, request: RunRequest) -> Answer:
-        """Run one program in a job of its own; raises as `run_together`."""
-        (answer,) = await self.run_together([request], request.retries)
-        return answer
-
-    async def run_together(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:
-        """Run several programs in one job; returns the answer for each.
+    async def run(
+        self,
+        programs: Sequence[PlannedProgram],
+        target: Target,
+        retries: Retries,
+        *,
+        alone: bool = False,
+        prefault_bytes: int = 0,
+    ) -> list[Answer]:
+        """Run programs in one job; returns the answer for each.
 
         Args:
-            requests: at least one; for several, their programs may share a job, and none is to run alone.
-            retries: how often the job may be sent again. The requests' own are not used.
+            programs: at least one; several only if they may share a job.
+            retries: how often the job may be sent again.
+            alone: run nothing else of ours on that machine.
+            prefault_bytes: how much memory the machine is made to have before the first test.
 
         Raises:
             SandboxError: no answer arrived.
             SetupError: the runner cannot work there.
         """
-        first = requests[0]
-        program, target = first.planned.program, first.target
-        programs = [request.planned for request in requests]
-        nonce = secrets.token_hex(16)
+        program, nonce = programs[0].program, secrets.token_hex(16)
         job = run_job(
             programs,
             nonce=nonce,
-            alone=first.alone,
-            prefault_bytes=first.prefault_bytes,
+            alone=alone,
+            prefault_bytes=prefault_bytes,
             room_ms=bounds_of(target, program.setup, compiles=program.is_uncompiled).wall_ms,
-            enough_s=None if first.alone else _ENOUGH_S,
+            enough_s=None if alone else _ENOUGH_S,
         )
         execution = await self._sandbox.execute(replace(job, retries=retries), target)
         total, time_limit_s = sum(len(planned.tests) for planned in programs), program.setup.time_limit_s
@@ -160,20 +151,22 @@ class Engine:
                 self.durations.observe(planned.program.problem, outcome)
         return parts
 
-    async def run_shared(self, request: RunRequest) -> Answer:
-        """Run a program, which may share a job, on its tests; raises as `run_together`."""
+    async def run_shared(self, planned: PlannedProgram, target: Target, retries: Retries) -> Answer:
+        """Run a program, which may share a job, on its tests; raises as `run`."""
         loop = asyncio.get_running_loop()
-        waiting = _Waiting(request, loop.create_future())
-        queue = self._queues.setdefault(loop, {}).setdefault(request.target.name, _Queue(request.target))
+        waiting = _Waiting(planned, target, retries, loop.create_future())
+        queue = self._queues.setdefault(loop, {}).setdefault(target.name, _Queue(target))
         queue.waiting.append(waiting)
         try:
             self._start_all()
-            assigned = await waiting.assigned
+            await waiting.turn
         except BaseException:
-            self._give_up(waiting, queue)
+            waiting.turn.cancel()
+            if waiting.job:
+                self._release(waiting.job, queue)
             raise
-        answer = await self._run_for_all(assigned, queue) if isinstance(assigned, list) else assigned
-        return await self.run(request) if answer is None else answer
+        answer = await self._run_for_all(waiting.job, queue) if waiting.job else waiting.answer
+        return (await self.run([planned], target, retries))[0] if answer is None else answer
 
     # ------------------------------------------------------------------ the queue
 
@@ -187,85 +180,79 @@ class Engine:
             while queue.running < most and (
                 self._max_jobs is None or sum(other.running for other in queues) < self._max_jobs
             ):
-                if not (requests := self._take(queue, most)):
+                if not (job := self._take(queue, most)):
                     break
                 queue.running += 1
-                requests[0].assigned.set_result(requests)
+                job[0].job = job
+                job[0].turn.set_result(None)
 
     def _take(self, queue: _Queue, slots: int) -> list[_Waiting]:
-        """Take the first request and those that share its job out of the queue: at most one slot's share of tests."""
-        queue.waiting = deque(waiting for waiting in queue.waiting if not waiting.assigned.done())
-        share = math.ceil(sum(len(waiting.request.planned.tests) for waiting in queue.waiting) / slots)
+        """Take the first program and those that share its job out of the queue: at most one slot's share of tests."""
+        queue.waiting = deque(waiting for waiting in queue.waiting if not waiting.turn.done())
+        share = math.ceil(sum(len(waiting.planned.tests) for waiting in queue.waiting) / slots)
         taken: list[_Waiting] = []
         for waiting in queue.waiting:
-            if taken and waiting.request.planned.program.setup != taken[0].request.planned.program.setup:
+            if taken and waiting.planned.program.setup != taken[0].planned.program.setup:
                 continue
-            if taken and not self._fits([*(each.request for each in taken), waiting.request], share):
+            if taken and not self._fits([each.planned for each in (*taken, waiting)], taken[0].target, share):
                 break
             taken.append(waiting)
         queue.waiting = deque(waiting for waiting in queue.waiting if waiting not in taken)
         return taken
 
-    def _fits(self, requests: Sequence[RunRequest], share: int) -> bool:
+    def _fits(self, programs: Sequence[PlannedProgram], target: Target, share: int) -> bool:
         """Whether a job for all of them is within all limits, also in time: slow programs gain nothing by sharing."""
-        programs, setup = [request.planned for request in requests], requests[0].planned.program.setup
+        setup = programs[0].program.setup
         tests, size = sum(len(planned.tests) for planned in programs), sum(planned.size for planned in programs)
         expected_s = sum(self.durations.expected_s(each.program.problem, len(each.tests)) for each in programs)
         if tests > min(self._max_shared_tests, share) or expected_s > BUNDLE_S or size > _MAX_BYTES:
             return False
-        return bounds_of(requests[0].target, setup).allow(tests, size, usual_wall_ms(setup.time_limit_s))
+        return bounds_of(target, setup).allow(tests, size, usual_wall_ms(setup.time_limit_s))
 
-    def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:
-        """Remove a request that was cancelled. If it was to run a job, the others go back to the queue."""
-        assigned = waiting.assigned
-        if not assigned.done():
-            assigned.cancel()
-            return
-        failed = assigned.cancelled() or assigned.exception() is not None
-        if not failed and isinstance(job := assigned.result(), list):
-            self._release(job, queue)
-
-    def _release(self, job: list[_Waiting], queue: _Queue) -> None:
-        """End a job. Its requests that got no answer go back to the front of the queue."""
-        queue.waiting.extendleft(waiting for waiting in reversed(job) if not waiting.assigned.done())
+    def _release(self, job: Sequence[_Waiting], queue: _Queue) -> None:
+        """End a job. Its programs that got no answer go back to the front of the queue."""
+        queue.waiting.extendleft(waiting for waiting in reversed(job) if not waiting.turn.done())
         queue.running -= 1
         self._start_all()
 
     # ------------------------------------------------------------------ running
 
-    async def _run_for_all(self, job: list[_Waiting], queue: _Queue) -> Answer | None:
+    async def _run_for_all(self, job: Sequence[_Waiting], queue: _Queue) -> Answer | None:
         """Run a job for all of them. If no test of a program was begun, because others took long, it waits again."""
-        first, *followers = job
+        followers = job[1:]
         try:
-            answers = await self._run_shared(job) if followers else [await self.run(first.request)]
-            for follower, answer in zip(followers, answers[1:], strict=True):
-                unbegun = isinstance(answer, RunAnswer) and not answer.tests
-                if not unbegun and not follower.assigned.done():
-                    follower.assigned.set_result(answer)
-            return answers[0]
+            answer, *others = await self._answers_to(job)
+            for follower, other in zip(followers, others, strict=True):
+                unbegun = isinstance(other, RunAnswer) and not other.tests
+                if not unbegun and not follower.turn.done():
+                    follower.answer = other
+                    follower.turn.set_result(None)
+            return answer
         except IoiEvalError as error:
             for follower in followers:
-                if not follower.assigned.done():
-                    follower.assigned.set_exception(error)
+                if not follower.turn.done():
+                    follower.turn.set_exception(error)
             raise
         finally:
             self._release(job, queue)
 
-    async def _run_shared(self, job: list[_Waiting]) -> Sequence[Answer | None]:
-        """The answer for each program; `None` for all if the job failed, unless no endpoint is left to run on."""
-        requests = [waiting.request for waiting in job]
+    async def _answers_to(self, job: Sequence[_Waiting]) -> Sequence[Answer | None]:
+        """The answer for each program; `None` for all if a shared job failed, unless no endpoint is left to run on."""
+        first, programs = job[0], [waiting.planned for waiting in job]
+        if len(job) == 1:
+            return await self.run(programs, first.target, first.retries)
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
-            answers = await self.run_together(requests, retries)
+            answers = await self.run(programs, first.target, retries)
             if not isinstance(answers[0], SandboxError):
-                for request, answer in zip(requests, answers, strict=True):
+                for waiting, answer in zip(job, answers, strict=True):
                     if isinstance(answer, RunAnswer) and answer.tests:
-                        request.retries.tried += retries.tried
+                        waiting.retries.tried += retries.tried
                 return answers
         except UnavailableError:
             raise
         except SandboxError:
             pass  # no answer arrived
-        for request in requests:
-            request.retries.left = max(0, request.retries.left - (_SHARED_ATTEMPTS - retries.left))
-        return [None] * len(requests)
+        for waiting in job:
+            waiting.retries.left = max(0, waiting.retries.left - (_SHARED_ATTEMPTS - retries.left))
+        return [None] * len(job)

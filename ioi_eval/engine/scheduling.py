@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import fitting, run_in_parallel
-from ioi_eval.engine.run_jobs import Engine, RunRequest
+from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.errors import (
     GarbledError,
     RejectedError,
@@ -119,8 +119,8 @@ class ProgramRun:
         pending = self._judging.pending()
         tests = self._fitting(pending, self._max_tests)
         retries = Retries()
-        request = self._request(tests, retries, rest=pending[len(tests) :])
-        answer = await self._engine.run(request)
+        planned = PlannedProgram(program=self._program, tests=tests, rest=pending[len(tests) :])
+        (answer,) = await self._engine.run([planned], self._target, retries)
         if isinstance(answer, SandboxError):
             raise answer
         compiled = answer.compiled
@@ -151,37 +151,25 @@ class ProgramRun:
             taken_bytes=program.size,
         )
 
-    def _request(
-        self,
-        tests: PlannedTests,
-        retries: Retries,
-        *,
-        alone: bool = False,
-        prefaults: bool = False,
-        rest: PlannedTests = (),
-    ) -> RunRequest:
-        """A job for these tests. With `prefaults`, the memory that their first runs used is made ready before."""
-        known = self._judging.outcomes()
-        return RunRequest(
-            planned=PlannedProgram(program=self._program, tests=tests, rest=rest),
-            target=self._target,
-            retries=retries,
-            alone=alone,
-            prefault_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if prefaults else 0,
-        )
-
     async def _run_job(
         self, tests: PlannedTests, *, alone: bool = False, prefaults: bool = False, useless: Sequence[str] = ()
     ) -> None:
-        """Run tests in one job, or the first half if an answer cannot be used, and record their outcomes."""
+        """Run tests in one job, or the first half if an answer cannot be used, and record their outcomes.
+
+        With `prefaults`, the memory that their first runs used is made ready before.
+        """
         asked, attempts, retries = len(tests), 0, Retries(useless=[*useless])
-        engine = self._engine
-        run = engine.run_shared if self._program.setup.may_share and not alone else engine.run
+        engine, target = self._engine, self._target
+        may_share = self._program.setup.may_share and not alone
         while True:
             attempts += 1
+            planned = PlannedProgram(program=self._program, tests=tests)
             try:
-                request = self._request(tests, retries, alone=alone, prefaults=prefaults)
-                answer = await run(request)
+                if may_share:
+                    answer = await engine.run_shared(planned, target, retries)
+                else:
+                    memory = self._memory_of(tests) if prefaults else 0
+                    (answer,) = await engine.run([planned], target, retries, alone=alone, prefault_bytes=memory)
                 may_be_too_large = len(tests) > 1 and not isinstance(answer, GarbledError | RejectedError)
             except UnavailableError:
                 raise
@@ -190,15 +178,19 @@ class ProgramRun:
             if isinstance(answer, RunAnswer):
                 self._record_answer(tests, answer, retries)
                 break
-            run = engine.run
+            may_share = False
             if may_be_too_large:
                 tests, attempts = tests[: (len(tests) + 1) // 2], 0
             elif attempts == MAX_ATTEMPTS or not isinstance(answer, TransientError) or not retries.take():
-                for planned in tests:
-                    self._record(outcome_of_failure(planned.test, answer))
+                for test in tests:
+                    self._record(outcome_of_failure(test.test, answer))
                 break
         if len(tests) < asked:
             self._max_tests = min(self._max_tests, len(tests))
+
+    def _memory_of(self, tests: PlannedTests) -> int:
+        known = self._judging.outcomes()
+        return max(known[planned.test].memory_bytes or 0 for planned in tests)
 
     def _record_answer(self, tests: PlannedTests, answer: RunAnswer, retries: Retries) -> None:
         if any(outcome.details.not_started for outcome in answer.tests.values()):
