@@ -84,10 +84,9 @@ class Builder:
         self._policy = policy
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._trusted_limits = compiling.trusted_limits(policy.compile)
-        execute = partial(self._execute, limits=self._trusted_limits)
         self._syntax: Once[tuple[str, SourceFile], str] = Once()  # why graders in Python are refused; empty if not
-        self.tools = Tools(execute, self.runner)
-        self.checks = CompilerChecks(execute, self.tools, artifacts)
+        self.tools = Tools(self._execute, self.runner)
+        self.checks = CompilerChecks(self._execute, self.tools, artifacts)
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target: the one in this package, or one that is compiled there.
@@ -208,9 +207,8 @@ class Builder:
         interpreter = await self.tools.interpreter(self._policy.python, target)
         recipe = replace(harness.submission_recipe(interpreter, (grader,)), what="grader")
         with self._emit_preparation(problem, recipe.what, target):
-            answer = await self.compile(recipe, target, limits=self._trusted_limits)
-            if not answer.artifacts and compiling.is_doubtful(answer):
-                answer = await self.compile(recipe, target, limits=self._trusted_limits, alone=True)
+            answer = await self.compile(recipe, target)
+            answer = await self.repeat_if_in_doubt(recipe, answer, target, Language.PYTHON)
             outcome = compiling.compile_outcome(recipe, answer, self._trusted_limits)
             if outcome.verdict is Verdict.JE:
                 raise TransientError(f"the problem's grader could not be checked: {outcome.message}")
@@ -219,7 +217,7 @@ class Builder:
     async def compile(
         self, recipe: recipes.Recipe, target: Target, *, limits: CompileLimits | None = None, alone: bool = False
     ) -> CompileAnswer:
-        """Execute a compile recipe on a target, by default with the limits for submissions.
+        """Execute a compile recipe on a target; `limits`: others than those for submissions, or for trusted sources.
 
         Raises:
             SetupError: boxes there cannot see the compiler.
@@ -227,7 +225,7 @@ class Builder:
             SandboxError: the job could not be run.
         """
         try:
-            return await self._execute(recipe, target, limits=limits or self._policy.compile, alone=alone)
+            return await self._execute(recipe, target, limits=limits, alone=alone)
         except TransientError as error:
             if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
                 await self.checks.require_working_compiler(compiled_rules(Language.CPP).known_good_standard, target)
@@ -235,11 +233,27 @@ class Builder:
                     raise TargetLostError(str(error)) from error
             raise
 
+    async def repeat_if_in_doubt(
+        self, recipe: recipes.Recipe, answer: CompileAnswer, target: Target, language: Language
+    ) -> CompileAnswer:
+        """The answer to a compilation, or to its repetition if it failed and the machine may be the cause: alone, or
+        after the known good program, or both. Raises as `compile`.
+        """
+        alone = compiling.is_doubtful(answer)
+        lacks_a_part = not answer.succeeded and compiling.may_lack_a_part(answer.last.output if answer.last else "")
+        if not (alone or lacks_a_part):
+            return answer
+        if isinstance(rules_of(language), CompiledLanguage):
+            toolchain = await self.tools.toolchain(language, target)
+            recipe = with_proof_if_in_doubt(recipe, answer, target, toolchain, language) or recipe
+        return await self.compile(recipe, target, alone=alone)
+
     async def _execute(
-        self, recipe: recipes.Recipe, target: Target, *, limits: CompileLimits, alone: bool = False
+        self, recipe: recipes.Recipe, target: Target, *, limits: CompileLimits | None = None, alone: bool = False
     ) -> CompileAnswer:
         runner = await self.runner(target)
         least = self._policy.least_isolation
+        limits = limits or (self._trusted_limits if recipe.is_trusted else self._policy.compile)
 
         async def ask(retries: Retries) -> CompileAnswer:
             nonce = secrets.token_hex(16)
@@ -270,19 +284,12 @@ class Builder:
 
         async def compile_it() -> bytes:
             state = self.tools.state_of_compiler(language, target)
-            limits = self._trusted_limits
-            answers = [await self.compile(recipe, target, limits=limits)]
-            if name not in answers[0].artifacts:
-                toolchain = await self.tools.toolchain(language, target)
-                proved = with_proof_if_in_doubt(recipe, answers[0], target, toolchain, language)
-                alone = compiling.is_doubtful(answers[0])
-                if alone or proved:
-                    answers.append(await self.compile(proved or recipe, target, limits=limits, alone=alone))
-            answer = answers[-1]
+            first = await self.compile(recipe, target)
+            answer = await self.repeat_if_in_doubt(recipe, first, target, language)
             if name in answer.artifacts:
                 return answer.artifacts[name]
             output = answer.output("the compiler was not started")
-            stopped = compiling.limit_that_stopped_all(answers, limits)
+            stopped = compiling.limit_that_stopped_all((first, answer), self._trusted_limits)
             if stopped or compiling.found_error(answer):
                 await self.checks.require_working_compiler(
                     std, target, language=language, what=recipe.what, message=output, state=state

@@ -45,7 +45,7 @@ class Recipe:
     """How something is compiled: pure data, so that its `key` identifies the result.
 
     Args:
-        what: for messages (`checker`, `grader`, `submission`).
+        what: what is compiled (`checker`, `grader`, `submission`).
         artifacts: the files to return, by their path in the work directory.
         sees: files and directories of the machine that the steps see.
         sees_system: whether the steps see the system's programs and libraries too. Only for recipes without a
@@ -63,6 +63,11 @@ class Recipe:
     error_code: int | None = None
     precompiled: tuple[str, str] | None = None
     proof: int = 0
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether none of its files is a submission's."""
+        return self.what != "submission"
 
     def key(self, toolchain: Toolchain) -> str:
         """The artifact's name in the store: a hash of everything that determines it."""

@@ -21,7 +21,6 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ioi_eval.compiler_checks import with_proof_if_in_doubt
 from ioi_eval.config import Policy
 from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.scheduling import ProgramRun
@@ -219,30 +218,22 @@ class RunnerJudge:
         answer = known or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
-        if answer.succeeded:
-            return answer
-        alone = compiling.is_doubtful(answer)
-        if alone or (answer.last and compiling.may_lack_a_part(answer.last.output)):
-            answer = await self._builder.compile(self._again(run, recipe, answer), run.target, alone=alone)
+        language = run.submission.language
+        answer = await self._builder.repeat_if_in_doubt(recipe, answer, run.target, language)
         outcome = compiling.compile_outcome(recipe, answer, self._policy.compile)
         if isinstance(run.tool, Toolchain) and outcome.verdict is Verdict.CE:
             last = answer.steps[-1]
             await self._builder.checks.require_working_compiler(
                 self._standard(run),
                 run.target,
-                language=run.submission.language,
+                language=language,
                 message=last.output,
                 crashed=last.limit is None and not compiling.failed_by_itself(last),
                 state=run.compiler_state,
             )
             if compiling.is_machine_failure(last.output):  # the machine may have recovered just before that check
-                answer = await self._builder.compile(self._again(run, recipe, answer), run.target, alone=True)
+                answer = await self._builder.repeat_if_in_doubt(recipe, answer, run.target, language)
         return answer
-
-    def _again(self, run: SubmissionRun, recipe: recipes.Recipe, answer: CompileAnswer) -> recipes.Recipe:
-        if not isinstance(run.tool, Toolchain):
-            return recipe
-        return with_proof_if_in_doubt(recipe, answer, run.target, run.tool, run.submission.language) or recipe
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""
