@@ -39,7 +39,7 @@ from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT, is_compiled
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.slots import Once
-from ioi_eval.tools import Tool, Tools
+from ioi_eval.tools import Tools
 
 MAX_ATTEMPTS = 3
 """How often a job is executed at most if its answer cannot be used, or was lost on this machine.
@@ -85,7 +85,7 @@ class Builder:
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._trusted_limits = compiling.trusted_limits(policy.compile)
         self._syntax: Once[tuple[str, SourceFile], str] = Once()  # why graders in Python are refused; empty if not
-        self.tools = Tools(self._execute, self.runner)
+        self.tools = Tools(self._execute, self.runner, policy.python)
         self.checks = CompilerChecks(self._execute, self.tools, artifacts)
 
     async def runner(self, target: Target) -> Blob:
@@ -126,14 +126,6 @@ class Builder:
         except SandboxError as error:
             killed = "; the kernel killed the compiler: is there memory left? It needs 400 MiB"
             raise SetupError(f"{error}{killed if 'Killed signal' in str(error) else ''}") from error
-
-    async def tool(self, language: Language, target: Target) -> Tool:
-        """The compiler or interpreter for a language on a target: `Tools.of`."""
-        return await self.tools.of(language, target, python=self._policy.python)
-
-    def known_tool(self, language: Language, target: Target) -> Tool | None:
-        """The same, if the target was asked for it before and has it: `Tools.known`."""
-        return self.tools.known(language, target, python=self._policy.python)
 
     async def judge_program(
         self,
@@ -204,7 +196,7 @@ class Builder:
         return tuple(objects)
 
     async def _refused_syntax(self, grader: SourceFile, target: Target, problem: ProblemKey) -> str:
-        interpreter = await self.tools.interpreter(self._policy.python, target)
+        interpreter = await self.tools.interpreter(target)
         recipe = replace(harness.submission_recipe(interpreter, (grader,)), what="grader")
         with self._emit_preparation(problem, recipe.what, target):
             answer = await self.compile(recipe, target)

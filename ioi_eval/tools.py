@@ -36,34 +36,26 @@ _ANOTHER = "give another one with --python (python= in Python)"
 
 
 class Tools:
-    """The tools of targets. `ask` executes the recipes that ask for them, after `ready` has prepared the target."""
+    """The tools of targets. `ask` executes the recipes that ask for them, after `ready` has prepared the target;
+    `python` is the command of the interpreter."""
 
-    def __init__(self, ask: Ask, ready: Callable[[Target], Awaitable[object]]) -> None:
-        self._ask = ask
-        self._ready = ready
+    def __init__(self, ask: Ask, ready: Callable[[Target], Awaitable[object]], python: str) -> None:
+        self._ask, self._ready, self._python = ask, ready, python
         self._interpreters: Once[tuple[str, str], Interpreter | str] = Once()  # or why there is none
         self._compilers: Once[tuple[str, str], Toolchain | str] = Once()
 
-    async def of(self, language: Language, target: Target, *, python: str) -> Tool:
-        """The compiler or interpreter for submissions in a language on a target.
-
-        Args:
-            python: the command of the interpreter, for submissions in Python.
-
-        Raises:
-            SetupError: the target has none.
-            SandboxError: a job could not be run.
-        """
+    async def of(self, language: Language, target: Target) -> Tool:
+        """The compiler or interpreter for a language on a target; raises as `toolchain` or `interpreter`."""
         if isinstance(rules_of(language), CompiledLanguage):
             return await self.toolchain(language, target)
-        return await self.interpreter(python, target)
+        return await self.interpreter(target)
 
-    def known(self, language: Language, target: Target, *, python: str) -> Tool | None:
+    def known(self, language: Language, target: Target) -> Tool | None:
         """What `of` returns; `None` if the target was not asked for it yet, or has none."""
         rules = rules_of(language)
         tool: Tool | str | None
         if not isinstance(rules, CompiledLanguage):
-            tool = self._interpreters.known.get((target.name, _command_on(target, python)))
+            tool = self._interpreters.known.get((target.name, self._command_on(target)))
         elif isinstance(rules, OwnToolLanguage):
             tool = self._compilers.known.get((target.name, rules.name))
         else:
@@ -97,20 +89,23 @@ class Tools:
         except OSError as error:  # a file of the compiler is missing
             return str(error)
 
-    async def interpreter(self, python: str, target: Target) -> Interpreter:
-        """The Python interpreter of a target, by its command.
+    async def interpreter(self, target: Target) -> Interpreter:
+        """The Python interpreter of a target.
 
         Raises:
             SetupError: there is none, or it does not work in a box, or the box would have to show too much for it.
             SandboxError: the job could not be run.
         """
-        python = _command_on(target, python)
+        python = self._command_on(target)
         if target.name == LOCAL:
             _require_existing(python)
             if target.isolation is Isolation.FULL:
                 require_visible(python)
         key = (target.name, python)
         return _existing(await self._interpreters.get(key, lambda: self._ask_interpreter(python, target)))
+
+    def _command_on(self, target: Target) -> str:
+        return located(self._python) if target.name == LOCAL else self._python
 
     async def _ask_compiler(self, rules: OwnToolLanguage, target: Target) -> Toolchain | str:
         """The compiler of a language; or the reason if there certainly is none. SetupError if there may be later."""
@@ -206,10 +201,6 @@ def located(python: str) -> str:
     A relative path is relative to that, as in a shell; a name without `/` is looked up in the box.
     """
     return os.path.abspath(python) if "/" in python else python
-
-
-def _command_on(target: Target, python: str) -> str:
-    return located(python) if target.name == LOCAL else python
 
 
 def require_visible(python: str) -> None:

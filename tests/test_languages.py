@@ -114,7 +114,7 @@ async def compiled_known_good(
             toolchain = await builder.tools.toolchain(language, target)
         except SetupError as error:
             pytest.skip(str(error))
-        assert builder.known_tool(language, target) is toolchain
+        assert builder.tools.known(language, target) is toolchain
         return await builder.compile(recipe_of(toolchain), target)
 
 

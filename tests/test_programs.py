@@ -184,14 +184,14 @@ def test_a_missing_interpreter_is_looked_for_once(tmp_path: Path, answer: Answer
 
     async def scenario() -> None:
         sandbox = Scripted(built, answer)
-        builder, asked = Builder(sandbox, ArtifactStore(tmp_path), Policy()), set()
+        builder, asked = Builder(sandbox, ArtifactStore(tmp_path), Policy(python="pypy3")), set()
         for _ in range(3):
             with pytest.raises(SetupError, match="the interpreter pypy3") as caught:
-                await builder.tools.interpreter("pypy3", TARGET)
+                await builder.tools.interpreter(TARGET)
             assert len(list(traceback.walk_tb(caught.tb))) < 5
             asked.add(sandbox.asked)
         assert len(asked) == 1
-        assert builder.tools.known(Language.PYTHON, TARGET, python="pypy3") is None
+        assert builder.tools.known(Language.PYTHON, TARGET) is None
 
     asyncio.run(scenario())
 
@@ -212,10 +212,10 @@ def test_a_temporary_failure_is_not_remembered_for_the_interpreter(tmp_path: Pat
         sandbox = Scripted(built, *unsure, PYTHON)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         with pytest.raises(SetupError, match="the interpreter python3"):
-            await builder.tools.interpreter("python3", TARGET)
-        assert builder.known_tool(Language.PYTHON, TARGET) is None
-        found = await builder.tools.interpreter("python3", TARGET)
-        assert builder.known_tool(Language.PYTHON, TARGET) is found
+            await builder.tools.interpreter(TARGET)
+        assert builder.tools.known(Language.PYTHON, TARGET) is None
+        found = await builder.tools.interpreter(TARGET)
+        assert builder.tools.known(Language.PYTHON, TARGET) is found
         assert (str(found), found.fingerprint) == ("cpython 3.11.2", "cpython 3.11.2|ab")
 
     asyncio.run(scenario())

@@ -38,11 +38,11 @@ def test_a_target_that_does_not_answer_does_not_delay_others() -> None:
                 await never.wait()
             raise TransientError("no such file: python3")
 
-        tools = Tools(ask, ready)
-        hangs = asyncio.create_task(tools.interpreter("python3", slow))
+        tools = Tools(ask, ready, "python3")
+        hangs = asyncio.create_task(tools.interpreter(slow))
         await asked.wait()
         with pytest.raises(SetupError, match="python3 cannot be started"):
-            await tools.interpreter("python3", quick)
+            await tools.interpreter(quick)
         assert not hangs.done()
         hangs.cancel()
         await asyncio.wait([hangs])
@@ -86,15 +86,15 @@ def test_the_embedded_sandbox_refuses_before_a_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
 ) -> None:
     """A relative path is made absolute by the caller's directory first. Under reduced isolation nothing is hidden."""
-    builder = Builder(IdleSandbox(TARGET), ArtifactStore(tmp_path), Policy())
+    builder = Builder(IdleSandbox(TARGET), ArtifactStore(tmp_path), Policy(python="bin/python"))
     target = replace(TARGET, isolation=isolation)
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:
         monkeypatch.chdir(directory)
         with pytest.raises(SetupError, match=f"no interpreter {directory}/bin/python on this machine"):
-            asyncio.run(builder.tools.interpreter("bin/python", target))
+            asyncio.run(builder.tools.interpreter(target))
         Path("bin").mkdir()
         Path("bin/python").touch()
         refused = pytest.raises(SetupError, match="has a /tmp of its own")
         with refused if isolation is Isolation.FULL else pytest.raises(AssertionError, match="a job was sent"):
-            asyncio.run(builder.tools.interpreter("bin/python", target))
+            asyncio.run(builder.tools.interpreter(target))
         monkeypatch.undo()

@@ -71,7 +71,8 @@ class AppsExecutor:
     ) -> None:
         self._sandbox = sandbox
         self._settings = settings = settings or AppsSettings()
-        self._builder = Builder(sandbox, artifacts, Policy(least_isolation=settings.least_isolation), events)
+        policy = Policy(least_isolation=settings.least_isolation, python=settings.python)
+        self._builder = Builder(sandbox, artifacts, policy, events)
         self._dispatcher: Dispatcher[None] = Dispatcher(
             sandbox, lambda to, _: _why_unsuitable(to, settings.least_isolation), key_of=lambda _: None
         )
@@ -166,7 +167,7 @@ class AppsExecutor:
         """A target's interpreter; UnsuitableError if it has none that works in a box and has what the grader needs."""
         settings = self._settings
         try:
-            interpreter = await self._builder.tools.interpreter(settings.python, target)
+            interpreter = await self._builder.tools.interpreter(target)
             if settings.compat is not None:
                 require_fit(interpreter, settings.compat, on=target.name)
         except SetupError as error:

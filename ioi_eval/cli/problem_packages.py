@@ -183,7 +183,7 @@ async def _runners(builder: Builder, target: Target) -> list[Content]:
     """The programs that every problem needs on a target: those that run submissions."""
     runners: list[Content] = [await builder.ready_runner(target)]
     try:
-        interpreter = await builder.tools.interpreter("python3", target)
+        interpreter = await builder.tools.interpreter(target)
     except (SetupError, SandboxError):  # the target has no Python
         return runners
     return [*runners, interpreter.harness]

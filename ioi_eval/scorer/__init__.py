@@ -136,7 +136,7 @@ class Scorer:
         answers = 0
         for target, language in product(in_service_or_all(targets), with_own_tool):
             try:
-                await self._builder.tool(language, target)
+                await self._builder.tools.of(language, target)
                 answers += 1
             except SetupError:
                 answers += 1
@@ -211,7 +211,7 @@ class Scorer:
     def _fingerprint(self, problem: Problem, submission: Submission, target: Target) -> str:
         runs = not (submission.is_empty or submission.refused)
         needs_tool = runs and rules_of(submission.language).needs_own_tool
-        tool = self._builder.known_tool(submission.language, target) if needs_tool else None
+        tool = self._builder.tools.known(submission.language, target) if needs_tool else None
         return self._fingerprints.of(problem, submission, target, tool="" if tool is None else tool.fingerprint)
 
     async def _judge(self, run: SubmissionRun) -> CompileOutcome:

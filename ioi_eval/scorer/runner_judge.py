@@ -276,7 +276,7 @@ class RunnerJudge:
         """The compiler or interpreter for the submission; without one, this target is unsuitable."""
         try:
             if run.tool is None:
-                run.tool = await self._builder.tool(run.submission.language, run.target)
+                run.tool = await self._builder.tools.of(run.submission.language, run.target)
                 run.compiler_state = self._builder.tools.state_of_compiler(run.submission.language, run.target)
         except SetupError as error:
             if not rules_of(run.submission.language).needs_own_tool:

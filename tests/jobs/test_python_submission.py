@@ -42,7 +42,7 @@ async def judged(cache: Path) -> RunAnswer:
             PROBLEM,
             Policy(),
             runner=await builder.runner(target),
-            interpreter=await builder.tools.interpreter("python3", target),
+            interpreter=await builder.tools.interpreter(target),
             preload=preloaded(CODE, calls=False),
         )
         tests, setup = given_tests(PROBLEM, {}), replace(setup, needed_only=False)
