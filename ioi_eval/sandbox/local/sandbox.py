@@ -69,6 +69,10 @@ _START = b"\n"  # the runner waits for it
 _LAST_LINE = b'{"end":true,'  # Source: graders/PROTOCOL.md
 
 _TRY_S = 60  # for a box that is tried
+_TRIED_NAMESPACES = 16
+"""How many PID namespaces are made at once in a box that is tried: an outer container's limit on them cannot be read.
+They are inside one another, of which the kernel allows 32. Source: Linux, pid_namespaces(7)."""
+
 _TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
 _NO_PROCESSES = (
@@ -297,9 +301,10 @@ class LocalSandbox:
         return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), message)
 
     def _try_box(self) -> subprocess.CompletedProcess[str]:
-        """Make a box, and in it the namespaces that the runner makes there, if there is a command for that."""
+        """Make a box, and in it namespaces like those that the runner makes, if there is a command for that."""
         box = in_namespaces(has_size_option=self._has_size_option)
-        inside = ("unshare", "--mount", "--pid", "--fork") if shutil.which("unshare", path=PATH) else ()
+        namespaces = ("unshare", "--mount", "--pid", "--fork") * _TRIED_NAMESPACES
+        inside = namespaces if shutil.which("unshare", path=PATH) else ()
         return _try((*as_user(_box_uid(0)), *box, "--", *inside, "/usr/bin/true"))
 
 
