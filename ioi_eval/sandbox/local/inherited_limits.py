@@ -21,7 +21,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ioi_eval.config import MIB, CompileLimits, Policy
@@ -142,6 +142,11 @@ class _HardLimit:
         hard = resource.getrlimit(self.resource)[1]
         return None if hard == resource.RLIM_INFINITY else hard
 
+    def found(self, measured: str, needed: str, *, is_fatal: bool, advice: str = "") -> MachineLimit:
+        """It as a limit of this machine."""
+        measured, advice = f"{measured} (hard limit)", advice or self.advice()
+        return MachineLimit(what=self.what, measured=measured, needed=needed, advice=advice, is_fatal=is_fatal)
+
     def advice(self, value: int | None = None) -> str:
         """How to raise it, in each program that may have set it."""
         docker = f", Docker --ulimit {self.docker}={value or -1}" if self.docker else ""
@@ -170,52 +175,31 @@ def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
             yield _bytes_limit(limit, hard, least=_LEAST_ADDRESS_BYTES, leaves=leaves, meets="reserves more")
     file_size = _FILE_SIZE.value()
     if file_size is not None:
-        yield MachineLimit(
-            what=_FILE_SIZE.what,
-            measured=f"{format_bytes(file_size)} at most (hard limit)",
-            needed=f"outputs need {format_bytes(_LEAST_FILE_BYTES)}, and results must fit too",
-            advice=_FILE_SIZE.advice(),
-            is_fatal=file_size < _LEAST_FILE_BYTES,
-        )
+        needed = f"outputs need {format_bytes(_LEAST_FILE_BYTES)}, and results must fit too"
+        measured = f"{format_bytes(file_size)} at most"
+        yield _FILE_SIZE.found(measured, needed, is_fatal=file_size < _LEAST_FILE_BYTES)
     cpu_s = _CPU.value()
     if cpu_s is not None:
-        yield MachineLimit(
-            what=_CPU.what,
-            measured=f"{cpu_s} s a process (hard limit)",
-            needed=f"compiling a checker may take {_LEAST_CPU_S} s"
-            if cpu_s < _LEAST_CPU_S
-            else "this command itself is killed at this limit; start it again to continue",
-            advice=_CPU.advice(),
-            is_fatal=cpu_s < _LEAST_CPU_S,
-        )
+        needed = "this command itself is killed at this limit; start it again to continue"
+        if is_fatal := cpu_s < _LEAST_CPU_S:
+            needed = f"compiling a checker may take {_LEAST_CPU_S} s"
+        yield _CPU.found(f"{cpu_s} s a process", needed, is_fatal=is_fatal)
     files, enough = _FILES.value(), boxes * _FILES_A_JOB + _OWN_FILES
     if files is not None and files < enough:
         is_fatal = files < _LEAST_FILES
         fewer = "" if is_fatal else ", or give score, validate or serve fewer --workers"
-        yield MachineLimit(
-            what=_FILES.what,
-            measured=f"{files} at once (hard limit)",
-            needed=f"{slots} jobs at once need up to {enough}, one job {_LEAST_FILES}; a test that gets none is JE",
-            advice=f"{_FILES.advice(enough)}{fewer}",
-            is_fatal=is_fatal,
-        )
+        needed = f"{slots} jobs at once need up to {enough}, one job {_LEAST_FILES}; a test that gets none is JE"
+        yield _FILES.found(f"{files} at once", needed, is_fatal=is_fatal, advice=f"{_FILES.advice(enough)}{fewer}")
 
 
 def _bytes_limit(limit: _HardLimit, hard: int, *, least: int, leaves: int, meets: str) -> MachineLimit:
     """A hard limit in bytes. With less than `least`, correct programs fail; `leaves` is the largest memory limit of a
     problem for which it suffices; `meets` is what a program does that reaches it."""
-    is_fatal = hard < least
-    return MachineLimit(
-        what=limit.what,
-        measured=f"{format_bytes(hard)} at most (hard limit)",
-        needed=f"correct programs need {format_bytes(least)}"
-        if is_fatal
-        else f"a program that {meets} is RE, even a correct one",
-        advice=limit.advice(),
-        is_fatal=is_fatal,
-        memory_bytes=None if is_fatal else leaves,
-        fails=True,
-    )
+    measured = f"{format_bytes(hard)} at most"
+    if hard < least:
+        return limit.found(measured, f"correct programs need {format_bytes(least)}", is_fatal=True)
+    narrow = limit.found(measured, f"a program that {meets} is RE, even a correct one", is_fatal=False)
+    return replace(narrow, memory_bytes=leaves, fails=True)
 
 
 # ---------------------------------------------------------------------- processes and memory
