@@ -88,7 +88,6 @@ class Scorer:
     ) -> None:
         self._policy = policy = policy or Policy()
         keep_outputs = value_of(Keep, keep_outputs, "value of keep_outputs")
-        returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
         self._builder = Builder(sandbox, artifacts, policy, events)
         self._fingerprints = Fingerprints(policy)
         self._dispatcher: Dispatcher[Problem] = Dispatcher(
@@ -99,7 +98,6 @@ class Scorer:
         self._headers = PrecompiledHeaders(self._builder, artifacts, policy.compile)
         jobs_at_once: Callable[[Target], int] = self._dispatcher.jobs_at_once if spread else lambda _: 1
         self._runner_judge = RunnerJudge(
-            sandbox,
             self._builder,
             self._headers,
             policy,
@@ -107,7 +105,7 @@ class Scorer:
                 profile: Engine(sandbox, jobs_at_once=jobs_at_once, max_tests=max_tests)
                 for profile, max_tests in ((Profile.BUNDLED, bundle_tests), (Profile.CLASSIC, 1))
             },
-            return_bytes=returned_bytes,
+            return_bytes=return_bytes if keep_outputs.keeps(passed=False) else 0,
             keep_outputs=keep_outputs,
             kept_programs=kept_programs,
         )

@@ -56,7 +56,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.sandbox import Target
 from ioi_eval.scorer.submission_run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
@@ -78,7 +78,6 @@ class RunnerJudge:
 
     def __init__(
         self,
-        sandbox: Sandbox,
         builder: Builder,
         headers: PrecompiledHeaders,
         policy: Policy,
@@ -88,23 +87,16 @@ class RunnerJudge:
         keep_outputs: Keep,
         kept_programs: KeptPrograms | None,
     ) -> None:
-        self._sandbox = sandbox
-        self._builder = builder
-        self._headers = headers
-        self._policy = policy
-        self._engines = engines
-        self._return_bytes = return_bytes
-        self._keep_outputs = keep_outputs
+        self._builder, self._headers, self._policy, self._engines = builder, headers, policy, engines
+        self._return_bytes, self._keep_outputs = return_bytes, keep_outputs
         self._kept_programs = kept_programs
         self._packages: Packages | None = None
         self._no_first_jobs: set[tuple[str, ProblemKey]] = set()  # targets and problems whose first jobs were refused
 
     async def judge(self, run: SubmissionRun) -> CompileOutcome:
-        """Compile the program, if there is one, and run tests until no other test can change the result.
-
-        Raises:
-            SandboxError: it is not known whether it compiles. (`Scorer` makes this a JE; the failure of a test is the
-                outcome of that test.)
+        """Compile the program, if there is one, and run tests until no other test can change the result. SandboxError
+        if it is not known whether it compiles. (`Scorer` makes this a JE; the failure of a test is that test's
+        outcome.)
         """
         run.record_missing()
         built = await self._build_in_first_job(run) if self._builds_in_first_job(run) else None
@@ -349,11 +341,8 @@ def _program_file(run: SubmissionRun) -> bytes:
 
 
 async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
-    """The results of two coroutines that run concurrently.
-
-    Raises:
-        The error of the one that failed, and the other is cancelled; if both failed together, the error of the first.
-    """
+    """The results of two coroutines that run concurrently. If one fails, the other is cancelled; if both fail together,
+    the error is that of the first."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = group.create_task(first), group.create_task(second)

@@ -45,10 +45,7 @@ async def _run_test(
     run: SubmissionRun, sandbox: Sandbox, test: str, job: Job, compiled: CompileOutcome | None
 ) -> CompileOutcome:
     """Judge one test and record its outcome, unless the compilation failed; `compiled`: for an earlier test.
-
-    Raises:
-        SandboxError: it is not known whether the program compiles, or no test has an outcome.
-    """
+    SandboxError if it is not known whether the program compiles, or no test has an outcome."""
 
     async def attempt(retries: Retries) -> CompileOutcome:
         nonlocal compiled
