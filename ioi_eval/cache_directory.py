@@ -22,14 +22,8 @@ the cache."""
 
 
 def make_store(cache: str | Path | None, name: str) -> Path:
-    """The directory `name` of a cache, in which one kind of things is stored; created if absent.
-
-    Args:
-        cache: the cache directory, by default the user's; created if absent.
-
-    Raises:
-        SetupError: one of both cannot be used, or others may write to it.
-    """
+    """The directory `name` of a cache (by default the user's), in which one kind of things is stored. Both are created
+    if absent; SetupError if one of them cannot be used, or others may write to it."""
     root = Environment.read().cache if cache is None else Path(cache)
     for directory in (root, root / name):
         make_private_directory(directory)
@@ -49,14 +43,8 @@ def make_private_directory(
 ) -> None:
     """Create a directory of the cache to which only its owner may write, or check the existing one.
 
-    Another user who can write to the cache could replace a checker or an expected output.
-
-    Args:
-        what: its purpose, for messages.
-        advice: how to name another one.
-
-    Raises:
-        SetupError: it cannot be created, belongs to another user, or others may write to it.
+    Another user who can write to the cache could replace a checker or an expected output. `what` is its purpose, and
+    `advice` how to name another one, for the message of the SetupError.
     """
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)

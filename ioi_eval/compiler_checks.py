@@ -30,10 +30,8 @@ from ioi_eval.tools import Tools
 def with_proof_if_in_doubt(
     recipe: Recipe, answer: CompileAnswer, target: Target, toolchain: Toolchain, language: Language
 ) -> Recipe | None:
-    """The recipe for compiling something once more, after the known good program; `None` if no worker can be at fault.
-
-    `answer` is the first answer. The standard of the known good program is one that every compiler knows.
-    """
+    """The recipe for compiling something once more, after the known good program (by a standard that every compiler
+    knows); `None` if no worker can be at fault. `answer` is the first answer."""
     output = answer.last.output if answer.last else ""
     is_in_doubt = compiling.is_machine_failure(output) or compiling.may_lack_a_part(output)
     if not (target.is_remote and is_in_doubt):
@@ -43,10 +41,7 @@ def with_proof_if_in_doubt(
 
 def without_proof(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileAnswer:
     """The answer to the recipe's own steps, within their own limit of CPU time: the job's is larger (`compile_job`).
-
-    Raises:
-        BrokenCompilerError: the compiler did not compile the known good program.
-    """
+    BrokenCompilerError if the compiler did not compile the known good program."""
     if not recipe.proof:
         return answer
     own = answer.steps[recipe.proof :]
@@ -59,13 +54,8 @@ def without_proof(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) 
 
 
 class CompilerChecks:
-    """What is known about the compilers of targets.
-
-    Args:
-        compile_: executes a recipe on a target.
-        tools: the compilers.
-        artifacts: has the known good program, if an earlier run compiled it with this machine's compiler.
-    """
+    """What is known about the compilers of targets. `compile_` executes a recipe on a target; `artifacts` has the known
+    good program, if an earlier run compiled it with this machine's compiler."""
 
     def __init__(
         self, compile_: Callable[[Recipe, Target], Awaitable[CompileAnswer]], tools: Tools, artifacts: ArtifactStore
@@ -133,13 +123,8 @@ class CompilerChecks:
             raise TransientError(f"the compiler on {target.name} was replaced meanwhile: {message}")
 
     def require_known_standard(self, std: str, target: Target, language: Language, what: str = "submission") -> None:
-        """Check that a target's compiler was not found to lack a standard, without another job.
-
-        `what` is to be compiled, as in its recipe. `--std` does not apply to a checker or manager.
-
-        Raises:
-            UnsuitableError: it does not know the standard.
-        """
+        """Raise UnsuitableError if a target's compiler was found to lack a standard. `what` is to be compiled, as in
+        its recipe: `--std` does not apply to a checker or manager."""
         if self._checks.known.get((target.name, language, std)) is None:
             return
         compiler = f"{self._tools.known_toolchain(language, target).version} on {target.name}"

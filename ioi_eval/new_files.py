@@ -12,17 +12,14 @@ from typing import BinaryIO
 
 @contextmanager
 def new_file(path: Path, mode: int = 0o644, *, durable: bool = True, alone: bool = False) -> Iterator[BinaryIO]:
-    """A file that gets its name when the block succeeds, replacing an earlier one.
+    """A file that gets its name when the block succeeds, replacing an earlier one. After an error nothing of it
+    remains.
 
     Args:
-        path: its name, in a directory that exists.
         mode: its permissions, unless `alone` is true.
         durable: whether it is complete after a power failure too.
         alone: whether no other process writes it. Then its temporary name is fixed, and what a killed process left is
             overwritten by the next.
-
-    Raises:
-        OSError: it cannot be written; then nothing of it remains.
     """
     own = _temporary(path.with_name(f".{path.name}.new"), buffering=1 << 20)
     with own if alone else temporary_file(path.parent, mode) as file:

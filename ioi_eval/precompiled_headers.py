@@ -43,13 +43,8 @@ _BOX_BYTES = 256 * MIB
 
 
 class PrecompiledHeaders:
-    """The precompiled headers that one run uses.
-
-    Args:
-        builder: compiles the headers.
-        artifacts: stores them.
-        limits: those for submissions. A header gets more, and may be a larger file.
-    """
+    """The precompiled headers that one run uses. `limits` are those for submissions: a header gets more, and may be a
+    larger file."""
 
     def __init__(self, builder: Builder, artifacts: ArtifactStore, limits: CompileLimits) -> None:
         self._builder = builder
@@ -67,10 +62,8 @@ class PrecompiledHeaders:
     async def recipe(self, recipe: Recipe, target: Target, std: str) -> Recipe | None:
         """The recipe of a program that begins with the header, with a precompiled one; `None` if it cannot use one.
 
-        A worker may lack the header: then its steps say so, and are those of a compilation without it.
-
-        Raises:
-            UnavailableError: no target is in service.
+        A worker may lack the header: then its steps say so, and are those of a compilation without it. UnavailableError
+        if no target is in service.
         """
         if target.is_remote:
             return with_workers_header(recipe, std, self._name) if can_precompile(target.toolchain) else None
@@ -78,11 +71,7 @@ class PrecompiledHeaders:
         return None if header is None else with_header(recipe, header, self._name)
 
     async def header(self, target: Target, std: str) -> Blob | None:
-        """The precompiled header for programs of a standard; `None` if they are compiled without it.
-
-        Raises:
-            UnavailableError: no target is in service.
-        """
+        """This machine's precompiled header for programs of a standard; `None` if they are compiled without it."""
         if std in self._given_up or target.name != LOCAL:
             return None
         self._asked[std] += 1

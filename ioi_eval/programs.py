@@ -72,7 +72,8 @@ class ProblemProgramError(SandboxError):
 class Builder:
     """Compiles programs on one sandbox, with one artifact store. `tools` has the compilers and interpreters of targets.
 
-    `events` gets an event when a problem's own program is compiled.
+    `events` gets an event when a problem's own program is compiled. All functions that execute a job raise SandboxError
+    if that could not be run.
     """
 
     def __init__(
@@ -89,12 +90,8 @@ class Builder:
         self.checks = CompilerChecks(self._execute, self.tools, artifacts)
 
     async def runner(self, target: Target) -> Blob:
-        """The runner for a target: the one in this package, or one that is compiled there.
-
-        Raises:
-            SetupError: it failed to compile there twice. (A failure on one worker only must not end the run.)
-            SandboxError: the job could not be run.
-        """
+        """The runner for a target: the one in this package, or one that is compiled there. SetupError if that failed
+        twice: a failure on one worker only must not end the run."""
         has_failed = False
 
         async def ask(retries: Retries) -> bytes:
@@ -148,7 +145,6 @@ class Builder:
         Raises:
             ProblemProgramError: it does not compile.
             UnsuitableError: this target's compiler does not know the standard.
-            SandboxError: the job could not be run.
         """
         if not is_compiled(source):
             return source.content
@@ -160,10 +156,8 @@ class Builder:
         return await self._ensure_artifact(recipe, target, std, language, problem=problem)
 
     async def judge_programs(self, problem: Problem, target: Target) -> Mapping[str, Content]:
-        """A problem's `checker` and `manager`, as far as it has them, compiled to the standard of its contest.
-
-        Raises as `judge_program`.
-        """
+        """A problem's `checker` and `manager`, as far as it has them, compiled to the standard of its contest; raises
+        as `judge_program`."""
         return {
             what: await self.judge_program(
                 what, program.source, target, std=problem.cxx_std, beside=program.files, problem=problem.key
@@ -175,10 +169,8 @@ class Builder:
     async def objects(
         self, problem: Problem, target: Target, *, language: Language = Language.CPP
     ) -> tuple[tuple[str, Content], ...]:
-        """The objects with which submissions to a problem in a language are linked, by file name.
-
-        In Python there are none, but a grader's syntax is checked. Raises as `judge_program`.
-        """
+        """The objects with which submissions to a problem in a language are linked, by file name. In Python there are
+        none, but a grader's syntax is checked. Raises as `judge_program`."""
         rules = rules_of(language)
         if not isinstance(rules, CompiledLanguage):
             for grader in problem.linked_with(language):
@@ -214,7 +206,6 @@ class Builder:
         Raises:
             SetupError: boxes there cannot see the compiler.
             TargetLostError: the compilers of all workers that were tried do not work any more; other targets are left.
-            SandboxError: the job could not be run.
         """
         try:
             return await self._execute(recipe, target, limits=limits, alone=alone)

@@ -35,13 +35,11 @@ _RECORD = "record.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedProgram:
-    """A compiled program in this package."""
+    """A compiled program in this package: the file's content, `None` if the program must be compiled; and why the file
+    cannot be used, and what to do, empty if it can be used, or there is none."""
 
     content: bytes | None = None
-    """Of the file; `None` if the program must be compiled."""
-
     why_not: str = ""
-    """Why the file cannot be used, and what to do; empty if it can be used, or there is none."""
 
 
 def content_for(name: str, machine: str) -> bytes | None:
@@ -50,11 +48,8 @@ def content_for(name: str, machine: str) -> bytes | None:
 
 
 def require_machine(compiler: str, machine: str, what_to_do: str = "") -> None:
-    """Refuse a compiler that makes programs for another machine, by its target triple (`aarch64-linux-gnu`).
-
-    Raises:
-        SetupError: it does. `compiler` and `what_to_do` are for the message.
-    """
+    """Refuse a compiler that makes programs for another machine, by its target triple (`aarch64-linux-gnu`), with a
+    SetupError. `compiler` and `what_to_do` are for its message."""
     if not machine.startswith(MACHINE):
         raise SetupError(f"{compiler} makes programs for {machine}, and the runner is made for x86-64{what_to_do}")
 
@@ -85,11 +80,8 @@ def checked_program_in(directory: Path, name: str) -> ShippedProgram:
 
 
 def build(directory: Path, compiler: str) -> None:
-    """Fill an existing directory with the programs and their record.
-
-    Raises:
-        SetupError: they do not compile, cannot be linked statically, or cannot be started here.
-    """
+    """Fill an existing directory with the programs and their record. SetupError if they do not compile, cannot be
+    linked statically, or cannot be started here."""
     record: dict[str, Mapping[str, Any]] = {}
     version = _run([compiler, "--version"]).splitlines()[0]
     for name in (RUNNER, STAGE_RUNNER):

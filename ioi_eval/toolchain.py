@@ -89,10 +89,6 @@ def outermost(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_std(std: str | None) -> None:
-    """Refuse a name that is not that of a C++ standard.
-
-    Raises:
-        InputError: there is no such standard.
-    """
+    """Refuse a name that is not that of a C++ standard, with an InputError."""
     if std is not None and not _STD.fullmatch(std):
         raise InputError(f"{std!r} is not a C++ standard; give one as g++ calls it (gnu++17, c++20)")

@@ -63,12 +63,7 @@ class Tools:
         return None if isinstance(tool, str) else tool
 
     async def toolchain(self, language: Language, target: Target) -> Toolchain:
-        """The compiler for a language on a target.
-
-        Raises:
-            SetupError: there is no such compiler.
-            SandboxError: a job could not be run.
-        """
+        """The compiler for a language on a target; SetupError if there is none."""
         rules = rules_of(language)
         if not isinstance(rules, OwnToolLanguage):
             return target.toolchain
@@ -90,12 +85,8 @@ class Tools:
             return str(error)
 
     async def interpreter(self, target: Target) -> Interpreter:
-        """The Python interpreter of a target.
-
-        Raises:
-            SetupError: there is none, or it does not work in a box, or the box would have to show too much for it.
-            SandboxError: the job could not be run.
-        """
+        """The Python interpreter of a target. SetupError if there is none, or it does not work in a box, or the box
+        would have to show too much for it."""
         python = self._command_on(target)
         if target.name == LOCAL:
             _require_existing(python)
@@ -170,11 +161,8 @@ def compiler_recipe(rules: OwnToolLanguage, cpp: Toolchain) -> Recipe:
 
 
 def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -> Toolchain:
-    """The compiler from the answer to `compiler_recipe`. It links with the C++ compiler, so boxes also show its files.
-
-    Raises:
-        SetupError: there is none.
-    """
+    """The compiler from the answer to `compiler_recipe`; SetupError if there is none. It links with the C++ compiler,
+    so boxes also show its files."""
     if _FOUND not in answer.artifacts:
         output = answer.output("it was not looked for")
         raise SetupError(f"no compiler for {rules.name} is found: {output}. Install one ({rules.advice})")
@@ -196,19 +184,13 @@ def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -
 
 
 def located(python: str) -> str:
-    """The command of an interpreter of this machine, made independent of the working directory.
-
-    A relative path is relative to that, as in a shell; a name without `/` is looked up in the box.
-    """
+    """The command of an interpreter of this machine: a relative path is relative to the working directory, as in a
+    shell; a name without `/` is looked up in the box."""
     return os.path.abspath(python) if "/" in python else python
 
 
 def require_visible(python: str) -> None:
-    """Refuse an interpreter if it, or one on which it depends, is in a directory that every box replaces by its own.
-
-    Raises:
-        SetupError: a box would hide it.
-    """
+    """Refuse an interpreter if it, or one on which it depends, is in a directory that every box replaces by its own."""
     for path in (python, *prefixes_of(python)):
         if reason := why_hidden(path):
             where = "" if path == python else f"{path}: "
@@ -229,10 +211,7 @@ def prefixes_of(python: str) -> tuple[str, ...]:
 
     A prefix is a directory with the interpreter in its `bin`, and with Python's library. A virtual environment also
     needs the interpreter that its `home` names. On another machine these may not exist. The system's own Python is
-    left out, as every box shows it.
-
-    Raises:
-        SetupError: such a prefix contains more than an interpreter.
+    left out, as every box shows it. SetupError if a prefix contains more than an interpreter.
     """
     if not python.startswith("/"):
         return ()

@@ -192,11 +192,7 @@ class Judging:
         """Record a test's outcome: its first, or that of a repetition which was asked for.
 
         The earlier outcome decides which of the two it is, and so `reran`. `final` is set too: whether a checker or
-        manager failed.
-
-        Raises:
-            ValueError: a bug of the caller's: the test is not one of the problem's, has a settled outcome already, or
-                no test can have this verdict.
+        manager failed. ValueError for a bug of the caller's: an outcome that this test cannot have now.
         """
         test = outcome.test
         if test not in self._positions or outcome.verdict in _NEVER_RECORDED:

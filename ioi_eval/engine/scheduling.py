@@ -77,11 +77,8 @@ class ProgramRun:
     async def run(self) -> Isolation | None:
         """Run the tests that can still matter, and repeat those whose outcome is in doubt.
 
-        Returns the weakest isolation over all jobs; `None` if nothing ran.
-
-        Raises:
-            UnavailableError: no endpoint is left to run on (`TargetLostError`: on this target).
-            SetupError: the runner cannot work there.
+        Returns the weakest isolation over all jobs; `None` if nothing ran. UnavailableError if no endpoint is left to
+        run on (`TargetLostError`: on this target).
         """
         judging = self._judging
         while True:
@@ -95,10 +92,8 @@ class ProgramRun:
                 return self._weakest
 
     async def _run_elsewhere(self, again: PlannedTests) -> None:
-        """Repeat a test that the machine failed on. If the program could not be started, other workers come first.
-
-        If another worker cannot start it either, or there is none, other targets come next (`TargetLostError`).
-        """
+        """Repeat a test that the machine failed on. If the program could not be started, other workers come first, and
+        if none of them can start it, other targets (`TargetLostError`)."""
         known = len(self._unable)
         may_pause = len(set(self._unable)) <= _MAX_PAUSED
         await self._run_job(again, alone=True, useless=self._unable[-1:] if may_pause else ())
@@ -108,11 +103,8 @@ class ProgramRun:
     async def build(self) -> CompileAnswer:
         """Compile the program, which is `Uncompiled`, and run its first tests in one job; at least one must be pending.
 
-        Returns how the compilation ended. If the program does not compile, no test was run.
-
-        Raises:
-            SandboxError: there is no usable answer; nothing was recorded.
-            SetupError: the runner cannot work there.
+        Returns how the compilation ended. If the program does not compile, no test was run. SandboxError if there is no
+        usable answer; then nothing was recorded.
         """
         # As many tests as the job may have: if they take long, it stops after a while (`order enough_ms`), and returns
         # the program, so that idle slots can run the others.

@@ -24,10 +24,8 @@ ResultT = TypeVar("ResultT")
 
 
 class NoTargetError(SandboxError):
-    """No target is left that may judge a submission; with the reason of each.
-
-    `all_unsuitable`: whether no target was lost: all of them exist, and each is unsuitable.
-    """
+    """No target is left that may judge a submission; with the reason of each. `all_unsuitable`: all of them exist, and
+    each is unsuitable."""
 
     def __init__(self, message: str, *, all_unsuitable: bool) -> None:
         super().__init__(message)
@@ -123,13 +121,8 @@ class Dispatcher(Generic[ProblemT]):
         return [target for target in targets if self.why_unsuitable(target, problem) is None]
 
     def choose(self, targets: Sequence[Target], problem: ProblemT, *, without: Collection[str] = ()) -> Target | None:
-        """The target for the next submission to a problem; `None` if none may judge it.
-
-        It is marked as the only one if no other that may judge the problem has workers.
-
-        Args:
-            without: names of targets that have failed it already.
-        """
+        """The target for the next submission to a problem, without those that have failed it (by name); `None` if
+        none may judge it. It is marked as the only one if no other that may judge the problem has workers."""
         candidates = [target for target in self.suitable(targets, problem) if target.name not in without]
         chosen = min(candidates, key=self._load, default=None)
         others = (target.slots for target in candidates if target is not chosen)

@@ -124,10 +124,7 @@ program (`graders/harness/warm.py`)."""
 
 def preloaded(program: str, *, calls: bool) -> str:
     """The modules that a warm interpreter loads for a program: those of its imports that load slowly and safely.
-
-    The interpreter gets these names, not the program. A module that is not needed costs time and changes no result.
-    Programs with the same names can share an interpreter.
-    """
+    Programs with the same ones can share it. One that is not needed costs time and changes no result."""
     asked = {name for match in _IMPORT.finditer(program) for name in re.split(r"[\s,.]+", match[1] or match[2] or "")}
     return ",".join([*(["call"] if calls else []), *sorted(asked & _WORTH_LOADING)])
 
@@ -173,21 +170,16 @@ class Interpreter:
 
 
 def interpreter_recipe(python: str, reads: tuple[str, ...]) -> Recipe:
-    """The recipe that asks an interpreter to describe itself and to compile the harness to bytecode.
-
-    `reads` are the directories that it needs, if it is not the system's.
-    """
+    """The recipe that asks an interpreter to describe itself and to compile the harness to bytecode. `reads` are the
+    directories that it needs, if it is not the system's."""
     argv = (python, "-s", "-B", "harness.pyz", "bundle", "harness.bin")
     step = Step(argv=argv, files=(("harness.pyz", boxfiles.harness_archive()),))
     return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",), sees=outermost(reads), sees_system=True)
 
 
 def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
-    """The interpreter from the answer to `interpreter_recipe`.
-
-    Raises:
-        SetupError: there is none, or it cannot run the harness, or is not CPython; quotes its message.
-    """
+    """The interpreter from the answer to `interpreter_recipe`; SetupError if there is none that runs the harness, or if
+    it is not CPython."""
     output = answer.steps[-1].output.strip() if answer.steps else "it was not started"
     if "harness.bin" not in answer.artifacts:
         raise SetupError(
@@ -218,10 +210,8 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
 def program_line(
     interpreter: Interpreter, *, grader: str | None, warm: bool, preload: str
 ) -> tuple[Mapping[str, Value | None], tuple[JobFile, ...]]:
-    """The `program` line of a plan whose program is the file `program`, a `program_file`; and the files that it needs.
-
-    `run_setups.problem_setup` has the arguments.
-    """
+    """The `program` line of a plan for a `program_file`, and the files that it needs; arguments as of
+    `problem_setup`."""
     argv = ["-s", "-B", "-c", _LOADER, *(("--grader", grader) if grader else ())]
     argv += ["--preload", preload] if warm and preload else []
     values: dict[str, Value | None] = {"file": "program", "interpreter": interpreter.path, "with": "harness"}

@@ -59,11 +59,8 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileAnswer:
-    """All steps that were run, and the artifacts if all succeeded.
-
-    Args:
-        stayed: whether the program stayed in the box: the job that compiled it also ran it, and no other job needs it.
-    """
+    """All steps that were run, and the artifacts if all succeeded. `stayed`: whether the program stayed in the box: the
+    job that compiled it also ran it, and no other job needs it."""
 
     steps: tuple[StepLine, ...]
     artifacts: Mapping[str, bytes]
@@ -221,10 +218,8 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
 
 
 def _report(line: str) -> HarnessReport:
-    """The harness's report; empty if the line is not one. (`HarnessReport` says what a forged one can do.)
-
-    Lone surrogates are replaced: JSON can contain them, our files cannot.
-    """
+    """The harness's report; empty if the line is not one. (`HarnessReport` says what a forged one can do.) JSON can
+    contain lone surrogates, our files cannot."""
     try:
         values = json.loads(line)
         return HarnessReport(
@@ -291,12 +286,8 @@ def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
 
 
 def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
-    """Check the end line, and return the lines before it.
-
-    Raises:
-        SandboxError: the answer is incomplete (`TransientError`: the box lacked something).
-        IsolationError, RejectedError: the runner refused.
-    """
+    """Check the end line, and return the lines before it. SandboxError if the answer is incomplete (`TransientError`:
+    the box lacked something); IsolationError or RejectedError if the runner refused."""
     parsed: list[dict[str, Any]] = []
     for raw in stage.stdout.splitlines():
         try:

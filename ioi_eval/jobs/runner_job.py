@@ -78,12 +78,8 @@ def runner_key(toolchain: Toolchain) -> str:
 
 
 def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None) -> bytes:
-    """The runner from the answer to `runner_job`.
-
-    Raises:
-        BrokenTargetError: it does not compile there; quotes the compiler's message.
-        TransientError: the machine lacked something; `TransportError` if the answer was cut off.
-    """
+    """The runner from the answer to `runner_job`. BrokenTargetError if it does not compile there; TransientError if the
+    machine lacked something (`TransportError`: the answer was cut off)."""
     stage = execution.run
     if stage.code not in (0, None):
         output = (stage.stderr or stage.stdout).strip()[-2000:]

@@ -160,11 +160,9 @@ def require_judged(execution: Execution) -> None:
 def require_judged_by_package(execution: Execution) -> None:
     """Check that the answer of the `cms_ioi` package's scripts is about the submission.
 
-    Unclear ends (a stage that was killed, exit code 0 without output) are accepted: `score_and_feedback` covers them.
-    An exit code without a score is an error for the reference's client, too.
-
-    Raises:
-        SandboxError: the problem's own programs failed, or the machine.
+    SandboxError if the problem's own programs failed, or the machine. Unclear ends (a stage that was killed, exit code
+    0 without output) are accepted: `score_and_feedback` covers them. An exit code without a score is an error for the
+    reference's client, too.
     """
     compiled, stage = compile_outcome(execution), execution.run
     if compiled.verdict is Verdict.JE:

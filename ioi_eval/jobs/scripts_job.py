@@ -183,7 +183,8 @@ def row_job(
     beside: Mapping[str, Content] | None = None,
     max_wall_ms: int | None = None,
 ) -> Job:
-    """The job that judges a submission on one test; the problem is given as a row.
+    """The job that judges a submission on one test; the problem is given as a row. InputError if that lacks a field, or
+    holds something else there; UnsupportedError if the worker's package would compile another file.
 
     Args:
         problem: as of `run_submission`. Our own scripts get its limits, `task_type`, `cxx_std` and `checker_protocol`
@@ -192,10 +193,6 @@ def row_job(
         beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
             the worker's package has its own scripts.
         max_wall_ms: the longest run stage that the target allows, if the runner judges.
-
-    Raises:
-        InputError: the row lacks a field, or holds something else there.
-        UnsupportedError: the worker's package would compile another file than the submission.
     """
     try:
         name = _name_of(str(problem["id"]))

@@ -22,10 +22,7 @@ _DEADLINE_S = 120  # listing a compiler's files takes 0.3 CPU-s; at load 22, at 
 
 def detect(command: str) -> Toolchain:
     """Ask the compiler that is called so for its version and target, and whether the static libraries are there.
-
-    Raises:
-        SetupError: there is no compiler, or it does not answer, or makes programs for another machine; with what to do.
-    """
+    SetupError, with what to do, if there is none, or it does not answer, or makes programs for another machine."""
     path = shutil.which(command, path=PATH)
     if path is None and "/" in command:
         raise SetupError(f"no C++ compiler: {command}, which CXX (compiler= in Python) names, is no program")

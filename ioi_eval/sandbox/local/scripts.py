@@ -162,11 +162,8 @@ class ScriptBoxes:
 
 
 async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
-    """Compile one of our own in-box programs, `source` in `graders/`; as the user `uid` if we are root.
-
-    Raises:
-        SetupError: it does not compile here; with the compiler's message.
-    """
+    """Compile one of our own in-box programs, `source` in `graders/`; as the user `uid` if we are root. SetupError,
+    with the compiler's message, if that fails."""
     with work_directory(uid) as directory:
         (directory / source).write_bytes(boxfiles.source_of(source))
         flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS

@@ -29,11 +29,8 @@ _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 
 @contextlib.contextmanager
 def work_directory(uid: int | None = None) -> Iterator[Path]:
-    """An empty directory of a user (`None` for this process's), removed afterwards.
-
-    Raises:
-        TransientError: there is no room for it, no descriptors are left, or its file system has no owners of files.
-    """
+    """An empty directory of a user (`None` for this process's), removed afterwards. TransientError if there is no room
+    for it, no descriptors are left, or its file system has no owners of files."""
     try:
         name = tempfile.mkdtemp(prefix=_PREFIX)
         try:
