@@ -125,7 +125,10 @@ class BlobStore:
             with temporary_file(directory) if path is None else new_file(path, durable=False) as file:
                 yield file
         except OSError as error:
-            raise _write_error(self._root, error) from error
+            what, advice = "cannot write test data to", "set IOI_EVAL_CACHE to a place that can be"
+            if error.errno in NO_SPACE:
+                what, advice = "no room for test data in", "free space, or set IOI_EVAL_CACHE to another disk"
+            raise SetupError(f"{what} {self._root}: {error.strerror}; {advice}") from error
 
 
 def _has(file: BinaryIO, content: bytes) -> bool:

@@ -118,14 +118,9 @@ def harness_digest() -> str:
     return _hash(part for name, source in parts for part in (name.encode(), python_meaning(source)))
 
 
-def rules_digest() -> str:
-    """A hash of the modules that decide outcomes on our side of the box."""
-    return digest_of_modules(Path(__file__).parent)
-
-
 @lru_cache
-def digest_of_modules(package: Path) -> str:
-    """`rules_digest` of the package in that directory."""
+def rules_digest(package: Path = Path(__file__).parent) -> str:
+    """A hash of the modules that decide outcomes on our side of the box."""
     paths = [package / name for name in _RULES]
     modules = (module for path in paths for module in (sorted(path.glob("*.py")) if path.is_dir() else [path]))
     return _hash(python_meaning(module.read_bytes()) for module in modules)

@@ -45,7 +45,7 @@ _VERSION = 3  # of the entries' format
 _RECOUNT = 16
 """When 1/16 of the bound has been written, the entries are counted again, because other runs write them too."""
 
-_FAILED = "internal compiler error"  # in messages of gcc and rustc
+_FAILED = "internal compiler error"  # in messages of gcc and rustc: it may not happen again
 _LEFT = 7 / 8  # of the bound, after old entries have been deleted
 _COMPRESSION = 1  # the level: half the bytes, for 2 % of the time of compiling
 
@@ -93,8 +93,9 @@ class KeptPrograms:
 
     async def keep(self, key: str, answer: CompileAnswer, toolchain: Toolchain) -> None:
         """Store the compiler's answer, if it certainly depends on the program only."""
-        certain = answer.artifacts or (answer.last and _reports_error(answer.last))
-        if self._given_up or not certain or is_doubtful(answer):
+        last = answer.last
+        has_error = last is not None and failed_by_itself(last) and _FAILED not in last.output
+        if self._given_up or not (answer.artifacts or has_error) or is_doubtful(answer):
             return
         async with self._writing.take():
             try:
@@ -176,11 +177,6 @@ class KeptPrograms:
                 with contextlib.suppress(OSError):
                     status = path.stat()
                     yield status.st_mtime_ns, status.st_size, path
-
-
-def _reports_error(step: StepLine) -> bool:
-    """Whether the compiler reported an error in the program. An internal error of the compiler may not happen again."""
-    return failed_by_itself(step) and _FAILED not in step.output
 
 
 def _encode(answer: CompileAnswer, key: str) -> bytes:

@@ -256,33 +256,36 @@ class Builder:
         self, recipe: recipes.Recipe, target: Target, std: str, language: Language, *, problem: ProblemKey | None
     ) -> Blob:
         """The artifact of a trusted recipe, from the store or newly built; one with an error is not tried again."""
-        (name,) = recipe.artifacts
-        key = f"{recipe.key(target.toolchain)}-{name}"
+        key = f"{recipe.key(target.toolchain)}-{recipe.artifacts[0]}"
 
         async def build() -> bytes:
             if key in self._errors:  # perhaps while this task waited
                 raise ProblemProgramError(self._errors[key])
             with self._emit_preparation(problem, recipe.what, target):
-                return await compile_it()
-
-        async def compile_it() -> bytes:
-            state = self.tools.state_of_compiler(language, target)
-            first = await self.compile(recipe, target)
-            answer = await self.repeat_if_in_doubt(recipe, first, target, language)
-            if name in answer.artifacts:
-                return answer.artifacts[name]
-            output = answer.output("the compiler was not started")
-            stopped = compiling.limit_that_stopped_all((first, answer), self._trusted_limits)
-            if stopped or compiling.found_error(answer):
-                await self.checks.require_working_compiler(
-                    std, target, language=language, what=recipe.what, message=output, state=state
-                )
-                why = "\n".join(filter(None, (stopped, output, _hint(output))))
-                self._errors[key] = f"the problem's {recipe.what} does not compile: {why}"
-                raise ProblemProgramError(self._errors[key])
-            raise TransientError(f"the machine could not finish compiling the problem's {recipe.what}: {output}")
+                try:
+                    return await self._compile_own(recipe, target, std, language)
+                except ProblemProgramError as error:
+                    self._errors[key] = str(error)
+                    raise
 
         return await self._artifacts.ensure(key, build)
+
+    async def _compile_own(self, recipe: recipes.Recipe, target: Target, std: str, language: Language) -> bytes:
+        """Compile one of a problem's own programs; ProblemProgramError if that certainly fails."""
+        state = self.tools.state_of_compiler(language, target)
+        first = await self.compile(recipe, target)
+        answer = await self.repeat_if_in_doubt(recipe, first, target, language)
+        if answer.artifacts:
+            return answer.artifacts[recipe.artifacts[0]]
+        output = answer.output("the compiler was not started")
+        stopped = compiling.limit_that_stopped_all((first, answer), self._trusted_limits)
+        if not (stopped or compiling.found_error(answer)):
+            raise TransientError(f"the machine could not finish compiling the problem's {recipe.what}: {output}")
+        await self.checks.require_working_compiler(
+            std, target, language=language, what=recipe.what, message=output, state=state
+        )
+        why = "\n".join(filter(None, (stopped, output, _hint(output))))
+        raise ProblemProgramError(f"the problem's {recipe.what} does not compile: {why}")
 
     @contextmanager
     def _emit_preparation(self, problem: ProblemKey | None, program: str, target: Target) -> Iterator[None]:

@@ -31,6 +31,7 @@ MACHINE = "x86_64"
 RUNNER, STAGE_RUNNER = "runner", "stages"
 _DEADLINE_S = 300
 _RECORD = "record.json"
+_BUILT = Path(__file__).resolve().parent / "built"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +56,8 @@ def require_machine(compiler: str, machine: str, what_to_do: str = "") -> None:
 
 
 @cache
-def checked_program(name: str) -> ShippedProgram:
-    """A compiled program in this package, compared with its record and its source."""
-    return checked_program_in(Path(__file__).resolve().parent / "built", name)
-
-
-def checked_program_in(directory: Path, name: str) -> ShippedProgram:
-    """A program in a directory that `build` has filled."""
+def checked_program(name: str, directory: Path = _BUILT) -> ShippedProgram:
+    """A compiled program, in a directory that `build` has filled, compared with its record and its source."""
     try:
         record = json.loads((directory / _RECORD).read_bytes())[name]
     except FileNotFoundError:

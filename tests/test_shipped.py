@@ -35,13 +35,13 @@ def built(tmp_path: Path, compiler: str = COMPILER) -> Path:
 @pytest.mark.parametrize("name", [shipped.RUNNER, shipped.STAGE_RUNNER])
 def test_built_programs_are_found(tmp_path: Path, name: str) -> None:
     """The content is what the compiler wrote."""
-    found = shipped.checked_program_in(built(tmp_path), name)
+    found = shipped.checked_program(name, built(tmp_path))
     assert found == shipped.ShippedProgram(content=PROGRAM.replace("\\n", "\n").encode())
 
 
 def test_a_checkout_has_no_compiled_programs(tmp_path: Path) -> None:
     """This is no error."""
-    assert shipped.checked_program_in(tmp_path, shipped.RUNNER) == shipped.ShippedProgram()
+    assert shipped.checked_program(shipped.RUNNER, tmp_path) == shipped.ShippedProgram()
 
 
 def recorded(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]:
@@ -81,7 +81,7 @@ def test_a_program_that_does_not_match_is_not_used(
     """The reason names the file and says what to do."""
     directory = built(tmp_path)
     damage(directory)
-    found = shipped.checked_program_in(directory, shipped.RUNNER)
+    found = shipped.checked_program(shipped.RUNNER, directory)
     assert found.content is None
     assert words in found.why_not
     assert found.why_not.endswith("install ioi-eval again")

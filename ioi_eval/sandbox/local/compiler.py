@@ -73,26 +73,22 @@ def _detect(path: str, _: tuple[int, ...]) -> Toolchain:
 def _files(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The files that the compiler at a path reads, and those that its dynamically linked programs read."""
     script = boxfiles.read("compiler_files")  # as bytes: the locale's encoding may not have all of its characters
-    try:
-        answer = _run(["bash", "-c", script, "compiler_files", path])
-    except SetupError as error:
-        raise SetupError(f"the files that the compiler {path} reads cannot be listed: {error}") from error
+    failure = f"the files that the compiler {path} reads cannot be listed"
+    answer = _run(["bash", "-c", script, "compiler_files", path], failure)
     lines = [line.partition("\t") for line in answer.splitlines()]
     sees, libraries = (outermost(path for kind, _, path in lines if kind == wanted) for wanted in ("sees", "library"))
     return sees, libraries
 
 
 def _ask(path: str, question: str) -> str:
-    try:
-        answer = _run([path, question])
-    except SetupError as error:
-        raise SetupError(f"the compiler {path} does not answer {question}: {error}") from error
+    answer = _run([path, question], f"the compiler {path} does not answer {question}")
     if not answer.strip():
         raise SetupError(f"the compiler {path} says nothing to {question}; name another one in CXX")
     return answer
 
 
-def _run(command: Sequence[str | bytes]) -> str:
+def _run(command: Sequence[str | bytes], failure: str) -> str:
+    """What a command prints; SetupError, whose message begins with `failure`, if it fails."""
     try:
         done = subprocess.run(
             command,
@@ -104,12 +100,13 @@ def _run(command: Sequence[str | bytes]) -> str:
             env={"PATH": PATH},
         )
     except subprocess.TimeoutExpired as error:
-        raise SetupError(f"it took more than {_DEADLINE_S} s; try again when this machine is less busy") from error
+        why = f"it took more than {_DEADLINE_S} s; try again when this machine is less busy"
+        raise SetupError(f"{failure}: {why}") from error
     except subprocess.CalledProcessError as error:
         lines = error.stderr.strip().splitlines()
-        raise SetupError(": ".join([f"exit code {error.returncode}", *lines[-1:]])) from error
+        raise SetupError(": ".join([failure, f"exit code {error.returncode}", *lines[-1:]])) from error
     except OSError as error:
-        raise SetupError(str(error)) from error
+        raise SetupError(f"{failure}: {error}") from error
     return done.stdout
 
 
