@@ -211,11 +211,9 @@ class LocalSandbox:
                 f"({self.why_not_full}): remove that cause, or judge without scripts, by the profile 'bundled'"
             )
         assert self._script_boxes is not None, "the sandbox is entered"
-        executable = {file.name for file in files if file.executable}
         async with self._boxes.take(alone=alone) as box, self._slots.take():
             try:
-                with descriptors(files) as opened:
-                    return await self._script_boxes.run(stages, opened, executable=executable, uid=_box_uid(box))
+                return await self._script_boxes.run(stages, files, uid=_box_uid(box))
             except OSError as error:
                 raise TransientError(f"the stage runner cannot be opened or compiled: {error.strerror}") from error
 

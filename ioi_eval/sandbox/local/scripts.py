@@ -22,7 +22,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,32 +85,21 @@ class ScriptBoxes:
             os.close(self._stage_runner)
             self._stage_runner = None
 
-    async def run(
-        self,
-        stages: Sequence[Command],
-        files: Mapping[str, int],
-        *,
-        executable: Collection[str] = (),
-        uid: int | None,
-    ) -> Execution:
-        """Put files into a fresh box, run the stages (`run`, or `compile` and `run`), and return how they ended.
-
-        Args:
-            files: open descriptors, by the file's name in the box.
-            executable: the names of executable files; the others have Piston's mode, 644.
-            uid: the user who starts the box, if we are root.
-        """
-        for name in files:
-            if any(part in {"", ".", ".."} for part in name.split("/")) or "\0" in name:
-                raise RejectedError(f"{name!r} cannot be the name of a file in a box")
+    async def run(self, stages: Sequence[Command], files: Sequence[JobFile], *, uid: int | None) -> Execution:
+        """Put files into a fresh box, run the stages (`run`, or `compile` and `run`), and return how they ended. `uid`:
+        the user who starts the box, if we are root."""
+        for file in files:
+            if any(part in {"", ".", ".."} for part in file.name.split("/")) or "\0" in file.name:
+                raise RejectedError(f"{file.name!r} cannot be the name of a file in a box")
         stage_runner = await self._open_stage_runner(uid)
         argv = [*as_user(uid), *in_namespaces(is_root_inside=False, has_size_option=self._has_size_option)]
         argv += ["--setenv", "HOME", "/tmp"]  # besides PATH. Source: Piston's `api/src/job.js` since isolate
-        for name, descriptor in files.items():
-            permissions = "0755" if name in executable else "0644"
-            argv += ["--perms", permissions, "--file", str(descriptor), f"/box/{name}"]
-        argv += ["--", f"/proc/self/fd/{stage_runner}"]
-        with descriptors([JobFile(name=each.stage, content=each.stdin) for each in stages if each.stdin]) as inputs:
+        given = [JobFile(name=stage.stage, content=stage.stdin) for stage in stages if stage.stdin]
+        with descriptors(files) as opened, descriptors(given) as inputs:
+            for file in files:
+                permissions = "0755" if file.executable else "0644"  # Piston's mode is 644
+                argv += ["--perms", permissions, "--file", str(opened[file.name]), f"/box/{file.name}"]
+            argv += ["--", f"/proc/self/fd/{stage_runner}"]
             for stage in stages:
                 limits = stage.limits
                 memory = DEFAULT_MEMORY_BYTES if limits.memory_bytes is None else limits.memory_bytes
@@ -119,7 +108,7 @@ class ScriptBoxes:
                 argv += (stage.stage, *map(str, numbers), *stage.argv)
             end = await run_process(
                 argv,
-                descriptors=(stage_runner, *files.values(), *inputs.values()),
+                descriptors=(stage_runner, *opened.values(), *inputs.values()),
                 environment={"PATH": PATH},
                 wall_ms=_START_MS + sum(stage.limits.wall_ms for stage in stages),
                 output_bytes=sum(2 * stage.limits.output_bytes + _HEADER_BYTES for stage in stages),

@@ -393,7 +393,7 @@ def test_cancelling_the_trial_of_a_shipped_stage_runner_closes_it(monkeypatch: p
 
     async def give_up() -> None:
         boxes, before = ScriptBoxes(toolchain), memory_files()
-        task = asyncio.create_task(boxes.run((), {}, uid=None))
+        task = asyncio.create_task(boxes.run((), (), uid=None))
 
         def program(*_: str) -> bytes:
             task.cancel()  # takes effect at the next await: while the stage runner starts
