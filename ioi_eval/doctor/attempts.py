@@ -61,12 +61,8 @@ FULL_ON_A_WORKER = (
 
 
 async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding]:
-    """Let a program try everything that it must not be able to do.
-
-    Args:
-        scorer: judges there; it should accept reduced isolation, so that the attempts can be made with it.
-        why_not_full: why there is no full isolation there; empty for a worker, whose runner cannot say.
-    """
+    """Let a program try everything that it must not be able to do. `scorer` judges there, and accepts reduced
+    isolation; `why_not_full` is empty for a worker, whose runner cannot say why it gives no more."""
     probe = Submission(id="probe", problem=PROBLEM.key, code=boxfiles.read("probe.cpp").decode())
     result = await scorer.score(PROBLEM, probe, exhaustive=True)
     if result.compile.verdict is not None:

@@ -78,13 +78,10 @@ async def run_in_parallel(
     jobs_at_once: Callable[[], int],
     wanted: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Run pending tests until none is left, in several jobs at once. If `run` raises, the other jobs are cancelled.
+    """Run pending tests until none is left or `wanted`, in as many jobs at once as may run now.
 
-    Args:
-        next_bundle: chooses the next job's tests among the pending ones; at least one.
-        run: runs one job and records the outcomes in `judging`.
-        jobs_at_once: how many jobs may run now.
-        wanted: whether any pending test is still wanted.
+    `next_bundle` chooses at least one test for the next job; `run` runs that, and records the outcomes in `judging`. If
+    it raises, the other jobs are cancelled.
     """
     # Not a task group: when the first job ends, the next one is chosen from what all of them have recorded so far.
     under_way: dict[asyncio.Task[None], PlannedTests] = {}
@@ -126,10 +123,8 @@ def fitting(
     """The longest beginning of `pending` that makes a job within all limits.
 
     A test that is over a limit by itself gets a job of its own: the sandbox will report that it is too large.
-
-    Args:
-        wall_ms_per_test: the longest that one test is expected to take (`jobs.plan.usual_wall_ms`).
-        taken_bytes: the size of the program.
+    `wall_ms_per_test` is the longest that one is expected to take (`jobs.plan.usual_wall_ms`), `taken_bytes` the size
+    of the program.
     """
     if max_tests < 1:
         raise InputError(f"jobs of at most {max_tests} tests cannot hold one; give 1 or more")

@@ -40,9 +40,8 @@ def in_service_or_all(targets: Sequence[Target]) -> Sequence[Target]:
 class Dispatcher(Generic[ProblemT]):
     """Gives submissions to the targets of a sandbox. It knows how many each judges, and what it may judge.
 
-    Args:
-        why_unsuitable: why a target is unsuitable for a problem; `None` if it is suitable. Called once for each pair.
-        key_of: gives the key that identifies a problem. Problems are not kept: their tests may be in memory.
+    `why_unsuitable` says why a target is unsuitable for a problem, once for each pair. `key_of` gives the key of a
+    problem: problems are not kept, as their tests may be in memory.
     """
 
     def __init__(

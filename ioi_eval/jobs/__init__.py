@@ -1,9 +1,11 @@
 """Makes jobs for boxes, and reads their answers. Pure.
 
-- With the runner: `recipes` says how programs are compiled, `compile` makes compile jobs, `run_job` run jobs, each with
-  a `plan` for the runner (`plan` also has the runner's time rules). `runner_answer` reads the runner's answers.
-  `runner_job` makes the job that compiles the runner itself.
-- How programs are run: `run_setups`; `harness` says how an interpreter is started.
-- Scripts (workers with only `cms_ioi`, and `run_submission`): `scripts_job` makes jobs of the scripts `compile` and
-  `run`, `scripts_answer` reads the answers.
+    job                                             kind     made from           made by      answer read by
+    compiles something                              RUNNER   recipes             compile      runner_answer, compile
+    runs programs on tests, may compile one first   RUNNER   run_setups          run_job      runner_answer
+    finds or compiles the runner itself             SCRIPTS  boxfiles, shipped   runner_job   runner_job
+    judges one test by scripts                      SCRIPTS  a problem or row    scripts_job  scripts_answer
+
+Those of kind RUNNER have a `plan` for the runner (`plan` also has its time rules). `harness` says how a Python is asked
+what it is, and started. Scripts judge only on workers with only `cms_ioi`, and for `run_submission`.
 """

@@ -51,13 +51,9 @@ thread, a library has no waiting threads, whose CPU time would count too."""
 
 
 def program_file(program: str, *, fn_name: str | None = None, conventions: bool = False) -> bytes:
-    """A program in the format that the harness reads.
-
-    Args:
-        fn_name: the function that is called; `None` for a program that reads standard input.
-        conventions: undo what the data set's collectors changed in its reference solutions (a top-level `return`, a
-            `__starting_point` that is never called).
-    """
+    """A program in the format that the harness reads. `fn_name` is the function that is called; `None` for a program
+    that reads standard input. With `conventions`, what the data set's collectors changed in its reference solutions is
+    undone (a top-level `return`, a `__starting_point` that is never called)."""
     header = f"{'stdin' if fn_name is None else 'call'} {int(conventions)} {(fn_name or '').replace(chr(10), ' ')}\n"
     return (header + program).encode("utf-8", "surrogatepass")
 

@@ -108,10 +108,8 @@ def submission_recipe(
 ) -> Recipe:
     """How a submission in a compiled language becomes the program `a.out`.
 
-    Args:
-        sources: the program's files. All of them are in the box when one that is not a header is compiled.
-        objects: the grader's objects, by name; they are put into the box after the submission has been compiled.
-        std: overrides the problem's C++ standard.
+    All its `sources` are in the box when one that is not a header is compiled; the grader's `objects` are put there
+    after that. `std` overrides the problem's C++ standard.
     """
     rules = compiled_rules(language)
     dialect = rules.standard(problem, std)
@@ -169,13 +167,9 @@ def program_recipe(
 def known_good_recipe(
     toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP, *, was_compiled: bool = False
 ) -> Recipe:
-    """A program that every working compiler compiles: if it fails, the compiler is broken, not a submission.
-
-    Args:
-        std: the standard; `None` for one that every compiler of the language knows.
-        was_compiled: whether it was compiled before, and the question is only if a part of the compiler is missing now.
-            Large headers are then only read: 0.3 s of CPU time in C++, not 1.7 s.
-    """
+    """A program that every working compiler compiles: if it fails, the compiler is broken, not a submission. `std` is
+    `None` for a standard that every compiler of the language knows. If it `was_compiled` before, the question is only
+    if a part of the compiler is missing now. Large headers are then only read: 0.3 s of CPU time in C++, not 1.7 s."""
     rules = compiled_rules(language)
     dialect = std or rules.known_good_standard
     name, source = rules.known_good_program
@@ -224,13 +218,9 @@ def header_recipe(toolchain: Toolchain, std: str) -> Recipe:
 
 
 def with_header(recipe: Recipe, header: Content, directory: str) -> Recipe:
-    """A submission's recipe, changed so that sources that begin with the header use the precompiled one.
-
-    Args:
-        header: the result of `header_recipe`, for the same toolchain and standard.
-        directory: its directory in the compile box, below the work directory, where the limit of file sizes does not
-            hold. No submission may know the name: it could find out whether it is there.
-    """
+    """A submission's recipe, changed so that sources that begin with the header use `header`, the precompiled one for
+    the same toolchain and standard. Its directory in the compile box is below the work directory, where the limit of
+    file sizes does not hold. No submission may know the name: it could find out whether it is there."""
     name = f"{directory}/all.h"
     return _reading_first(recipe, name, (f"{name}.gch", header))
 

@@ -146,12 +146,8 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedProgram:
-    """A program, and those of its tests that a job runs.
-
-    Args:
-        tests: in the order in which they run.
-        rest: if the job compiles the program: the tests that other jobs may run.
-    """
+    """A program, and those of its tests that a job runs, in this order. If the job compiles the program, `rest` are the
+    tests that other jobs may run."""
 
     program: Program
     tests: Sequence[PlannedTest]
@@ -270,16 +266,11 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[PlannedProgram], *, same_on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobBounds:
-    """How much one run job on a target may hold; `None` for no bound.
-
-    Args:
-        test_bytes: of programs, inputs and answers together, before any encoding.
-        wall_ms: of all tests together.
-    """
+    """How much one run job on a target may hold; `None` for no bound."""
 
     tests: int
-    test_bytes: int | None
-    wall_ms: int | None
+    test_bytes: int | None  # of programs, inputs and answers together, before any encoding
+    wall_ms: int | None  # of all tests together
 
     def allow(self, tests: int, size: int, wall_ms_per_test: int) -> bool:
         """Whether so many tests, with their programs of this size together, make a job within all limits."""

@@ -17,7 +17,6 @@ class SubmissionRun:
     """One judging of a submission. The problem has the tests of each subtask in the order in which they run.
 
     Attributes:
-        sources: the files of its program; empty if there is none.
         outputs: the outputs that were submitted instead of a program, by test.
         weakest: the weakest isolation over all jobs so far; `None` before the first.
         tool: the compiler or interpreter for it, once that is known.
@@ -25,13 +24,7 @@ class SubmissionRun:
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        submission: Submission,
-        target: Target,
-        *,
-        exhaustive: bool,
-        near_limit_repeats: int,
+        self, problem: Problem, submission: Submission, target: Target, *, exhaustive: bool, near_limit_repeats: int
     ) -> None:
         self.problem, self.submission, self.target = problem, submission, target
         self.sources = submission.source_files(problem.source_name)

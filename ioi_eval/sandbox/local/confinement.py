@@ -85,14 +85,9 @@ def in_namespaces(
 ) -> tuple[str, ...]:
     """The bwrap command that makes a new box: user, PID, network, IPC, UTS and mount namespaces.
 
-    The box has the system's programs and libraries read-only, without this package; `/tmp` and `/box` are empty and
-    limited in size.
-
-    Args:
-        show: further files and directories to show, read-only.
-        is_root_inside: whether the program is root in the box, because it confines others further; else it is an
-            ordinary user without capabilities.
-        has_size_option: whether this machine's bwrap has `--size`; if not, the limited tmpfs are mounted first.
+    The box has the system's programs and libraries and what it is to `show` read-only, without this package; `/tmp` and
+    `/box` are empty and limited in size (if bwrap has no `--size`, these tmpfs are mounted first). The program is root
+    in the box if it confines others further; else it is an ordinary user without capabilities.
     """
     command: list[str] = []
     if not has_size_option:
