@@ -100,8 +100,8 @@ class RunnerJudge:
         """
         run.record_missing()
         built = await self._build_in_first_job(run) if self._builds_in_first_job(run) else None
-        if isinstance(built, CompileOutcome):
-            return built
+        if built is not None and built.succeeded and run.judging.is_done():
+            return compiling.successful_outcome(built)
         judges, (compiled, submission) = await both(
             self._builder.judge_programs(run.problem, run.target), self._compile(run, known=built)
         )
@@ -117,12 +117,9 @@ class RunnerJudge:
         has_idle_slots = self._engines[target.profile].jobs_at_once(target) > 1
         return target.is_remote or (self._kept_programs is None and not has_idle_slots)
 
-    async def _build_in_first_job(self, run: SubmissionRun) -> CompileOutcome | CompileAnswer | None:
-        """Compile the program and run its first tests in one job, then the others.
-
-        Returns the outcome if it compiled and was run; the answer if it does not compile, or had to be compiled again
-        without the precompiled header; `None` if it must still be compiled.
-        """
+    async def _build_in_first_job(self, run: SubmissionRun) -> CompileAnswer | None:
+        """Compile the program and run its first tests in one job. Returns how it was compiled, perhaps again, without
+        the precompiled header; `None` if it must still be compiled."""
         tool = await self._tool(run)
         if not isinstance(tool, Toolchain) or not run.judging.pending():
             return None
@@ -137,13 +134,8 @@ class RunnerJudge:
         run.note_isolation(answer.isolation)
         if with_header is not None and not self._counts_with_header(run, answer):
             return await self._builder.compile(recipe, target)
-        if not answer.succeeded:
-            return answer
-        if "a.out" in answer.artifacts:
-            await self._run(run, replace(program, content=answer.artifacts["a.out"]))
-        elif not run.judging.is_done():
-            return None  # tests are left, and the program was not returned
-        return compiling.successful_outcome(answer)
+        is_missing = answer.stayed and not run.judging.is_done()  # tests are left, and the program was not returned
+        return None if is_missing else answer
 
     async def _first_job(self, run: SubmissionRun, program: Program, *, sends_header: bool) -> CompileAnswer | None:
         """Compile a program and run its first tests; `None` if that is not possible here, or had no usable answer."""
