@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -35,7 +35,7 @@ from ioi_eval.jobs import harness, recipes
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner_job import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
-from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile, Verdict
+from ioi_eval.model import Blob, Content, JudgeProgram, Language, Problem, ProblemKey, Retries, SourceFile, Verdict
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT, is_compiled
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.slots import Once
@@ -127,41 +127,34 @@ class Builder:
     async def judge_program(
         self,
         what: str,
-        source: SourceFile,
+        program: JudgeProgram,
         target: Target,
         *,
         std: str,
-        beside: Sequence[SourceFile] = (),
         problem: ProblemKey | None = None,
     ) -> Content:
-        """A checker or manager (`what`), ready to start; a script is not changed.
-
-        Args:
-            source: its file, or the script that builds it.
-            std: the standard if it is in C++.
-            beside: the files that it includes.
-            problem: for events.
+        """A checker or manager (`what`), ready to start; a script is not changed. `std` is its standard if it is in
+        C++, `problem` for events.
 
         Raises:
             ProblemProgramError: it does not compile.
             UnsuitableError: this target's compiler does not know the standard.
         """
+        source = program.source
         if not is_compiled(source):
             return source.content
         language = Language.C if source.name.endswith(Language.C.endings) else Language.CPP
         if language is Language.C or source.name == BUILD_SCRIPT:  # which names its standard itself
             std = compiled_rules(language).known_good_standard
         self.checks.require_known_standard(std, target, language, what)
-        recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
+        recipe = recipes.program_recipe(what, program, target.toolchain, std=std)
         return await self._ensure_artifact(recipe, target, std, language, problem=problem)
 
     async def judge_programs(self, problem: Problem, target: Target) -> Mapping[str, Content]:
         """A problem's `checker` and `manager`, as far as it has them, compiled to the standard of its contest; raises
         as `judge_program`."""
         return {
-            what: await self.judge_program(
-                what, program.source, target, std=problem.cxx_std, beside=program.files, problem=problem.key
-            )
+            what: await self.judge_program(what, program, target, std=problem.cxx_std, problem=problem.key)
             for what, program in (("checker", problem.checker), ("manager", problem.method.manager))
             if program is not None
         }

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ioi_eval.model import Execution, Job, SourceFile, Stage
+from ioi_eval.model import Execution, Job, JudgeProgram, SourceFile, Stage
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
 from tests.box_answers import step_answer
@@ -45,4 +45,4 @@ GOOD, CHECKED = step_answer("good"), step_answer("checker")
 
 async def ask(builder: Builder, source: SourceFile = CHECKER) -> None:
     """Request a checker that is compiled to a standard which the compiler may not know."""
-    await builder.judge_program("checker", source, TARGET, std="gnu++29")
+    await builder.judge_program("checker", JudgeProgram(source=source), TARGET, std="gnu++29")

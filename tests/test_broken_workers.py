@@ -13,7 +13,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import BrokenTargetError, TargetLostError, TransientError
 from ioi_eval.jobs.recipes import known_good_recipe
-from ioi_eval.model import Execution, Job, JobKind, SourceFile, Stage, Submission, Subtask
+from ioi_eval.model import Execution, Job, JobKind, JudgeProgram, SourceFile, Stage, Submission, Subtask
 from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
@@ -40,7 +40,7 @@ LACKS = step_answer(code=1, output="g++: fatal error: cannot execute 'cc1plus': 
 NO_VECTOR = "checker.cpp:1:10: fatal error: vector: No such file or directory\n"
 COMPILED = step_answer("checker")
 TARGET = small_target(name="cluster", is_remote=True)
-CHECKER = SourceFile(path="checker/checker.cpp", content=b"")
+CHECKER = JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=b""))
 
 
 class Workers(IdleSandbox):

@@ -232,7 +232,7 @@ class AppsExecutor:
         if not isinstance(check, JudgeProgram):
             return None
         try:
-            return await self._builder.judge_program("checker", check.source, target, std="gnu++17")
+            return await self._builder.judge_program("checker", check, target, std="gnu++17")
         except ProblemProgramError as error:
             raise InputError(f"{self._settings.comparator}: {error}") from error
 

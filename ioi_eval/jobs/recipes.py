@@ -25,7 +25,7 @@ from functools import partial
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
 from ioi_eval.languages import ObjectLanguage, compiled_rules
-from ioi_eval.model import Content, Language, Problem, SourceFile, by_include, size_of
+from ioi_eval.model import Content, JudgeProgram, Language, Problem, SourceFile, by_include, size_of
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
 
@@ -146,11 +146,10 @@ def grader_recipes(
     return tuple(recipes)
 
 
-def program_recipe(
-    what: str, source: SourceFile, beside: Sequence[SourceFile], toolchain: Toolchain, *, std: str
-) -> Recipe:
+def program_recipe(what: str, program: JudgeProgram, toolchain: Toolchain, *, std: str) -> Recipe:
     """How a checker or manager becomes the program `what`: by the compiler, or by its own build script."""
-    seen = by_include(beside, source.directory)
+    source = program.source
+    seen = by_include(program.files, source.directory)
     seen[source.name] = source.content
     recipe = partial(Recipe, what=what, artifacts=(what,), sees=toolchain.sees)
     if source.name == BUILD_SCRIPT:
