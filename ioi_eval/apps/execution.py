@@ -7,7 +7,7 @@ A failure of the sandbox is JE here as everywhere: it has no score, and is never
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -218,7 +218,7 @@ class AppsExecutor:
             rules,
             settings,
             runner=await self._builder.runner(target),
-            checker=await self._compiled_checker(rules.method.check, target),
+            judges=await self._compiled_checker(rules.method.check, target),
             interpreter=interpreter,
             preload=preloaded(code, calls=fn_name is not None),
             warm=settings.warm,
@@ -228,11 +228,11 @@ class AppsExecutor:
         tests = {str(number): test for number, test in enumerate(given)}
         return Program(problem=problem.id, content=content, tests=tests, setup=setup, one_by_one=compat is not None)
 
-    async def _compiled_checker(self, check: OutputCheck | None, target: Target) -> Content | None:
+    async def _compiled_checker(self, check: OutputCheck | None, target: Target) -> Mapping[str, Content]:
         if not isinstance(check, JudgeProgram):
-            return None
+            return {}
         try:
-            return await self._builder.judge_program("checker", check, target, std="gnu++17")
+            return {"checker": await self._builder.judge_program("checker", check, target, std="gnu++17")}
         except ProblemProgramError as error:
             raise InputError(f"{self._settings.comparator}: {error}") from error
 

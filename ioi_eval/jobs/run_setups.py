@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from ioi_eval.config import JudgeLimits, RunPolicy
@@ -38,8 +38,7 @@ def problem_setup(
     has_program: bool = True,
     static: bool = True,
     libraries: tuple[str, ...] = (),
-    checker: Content | None = None,
-    manager: Content | None = None,
+    judges: Mapping[str, Content] | None = None,
     interpreter: Interpreter | None = None,
     preload: str = "",
     warm: bool = True,
@@ -49,10 +48,9 @@ def problem_setup(
     """How submissions to a problem are run and judged. All programs are compiled on the target that will run them.
 
     Args:
-        problem: gives limits, and how outputs are judged.
         has_program: whether there is a program to run, rather than a submitted output for each test.
-        static: whether the program needs no libraries.
-        libraries: the target's libraries that the program may need, if it is not static.
+        static: whether the program needs none of the target's `libraries`.
+        judges: the problem's `checker` and `manager`.
         interpreter: a Python, for a program in Python.
         preload: the modules that it loads before it forks for each test (`jobs.harness.preloaded`).
         warm: fork each test from one interpreter, if the task allows it, rather than start one for each.
@@ -70,14 +68,11 @@ def problem_setup(
         program, harness = program_line(interpreter, grader=grader, warm=warm and is_batch, preload=preload)
     elif has_program:
         program = {"file": "program", "static": int(static), "sees": sees or None}
-    judges = (("checker", checker), ("manager", manager))
+    judge_files = (JobFile(name=name, content=binary, executable=True) for name, binary in (judges or {}).items())
     return RunSetup(
         runner=runner,
         least=policy.least_isolation,
-        files=(
-            *harness,
-            *(JobFile(name=name, content=binary, executable=True) for name, binary in judges if binary is not None),
-        ),
+        files=(*harness, *judge_files),
         program=program,
         limits={
             "cpu_ms": round(problem.time_limit_s * 1000),
@@ -114,13 +109,8 @@ def _scoring(case: TestCase) -> Values:
     return values | ({} if case.step_rounding is StepRounding.DOWN else {"rounding": case.step_rounding.value})
 
 
-def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tuple[str, Values]]:
+def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> Iterator[tuple[str, Values]]:
     """The lines that say how a test is judged: task, manager, checker."""
-    lines: list[tuple[str, Values]] = []
-
-    def add(name: str, **values: Value | None) -> None:
-        lines.append((name, values))
-
     judge = {
         "cpu_ms": round(policy.judge.cpu_s * 1000),
         "wall_ms": round(policy.judge.wall_s * 1000),
@@ -130,36 +120,38 @@ def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tu
     match method:
         case Communication() | Interactive():
             manager = method.manager
-            add("task", kind="communication", io=method.process_io.value)
-            add(
+            yield "task", {"kind": "communication", "io": method.process_io.value}
+            yield (
                 "manager",
-                file="manager",
-                cpu_ms=min(_manager_cpu_ms(problem, policy.judge), LONGEST_IN_PLAN_MS),
-                wall_ms=min(longest_test_ms(problem, policy), LONGEST_IN_PLAN_MS),
-                memory_bytes=judge["memory_bytes"],
-                args=word_list(manager.args) if manager.args else None,
-                protocol=None if manager.protocol is CheckerProtocol.CMS else manager.protocol.value,
+                {
+                    "file": "manager",
+                    "cpu_ms": min(_manager_cpu_ms(problem, policy.judge), LONGEST_IN_PLAN_MS),
+                    "wall_ms": min(longest_test_ms(problem, policy), LONGEST_IN_PLAN_MS),
+                    "memory_bytes": judge["memory_bytes"],
+                    "args": word_list(manager.args) if manager.args else None,
+                    "protocol": None if manager.protocol is CheckerProtocol.CMS else manager.protocol.value,
+                },
             )
         case TwoSteps():
-            add("task", kind="two-steps")
+            yield "task", {"kind": "two-steps"}
         case Batch() | OutputOnly() | BatchAndOutput():
-            add("task", kind="batch", input_file=method.input_file or None, output_file=method.output_file or None)
+            files = {"input_file": method.input_file or None, "output_file": method.output_file or None}
+            yield "task", {"kind": "batch", **files}
         case _:
             assert_never(method)
-    check = method.check
-    if check is None:
-        return lines
-    add(
-        "checker",
-        protocol=plan_protocol(check),
-        rule=str(check) if isinstance(check, Comparator) else None,
-        file="checker" if isinstance(check, JudgeProgram) else None,
-        **({} if isinstance(check, Comparator | JudgedByClient) else judge),
-        args=word_list(check.args) if check.args else None,
-        passes=method.passes if method.passes > 1 else None,
-        return_bytes=return_bytes or None,
-    )
-    return lines
+    if (check := method.check) is not None:
+        yield (
+            "checker",
+            {
+                "protocol": plan_protocol(check),
+                "rule": str(check) if isinstance(check, Comparator) else None,
+                "file": "checker" if isinstance(check, JudgeProgram) else None,
+                **({} if isinstance(check, Comparator | JudgedByClient) else judge),
+                "args": word_list(check.args) if check.args else None,
+                "passes": method.passes if method.passes > 1 else None,
+                "return_bytes": return_bytes or None,
+            },
+        )
 
 
 def plan_protocol(check: OutputCheck) -> str:
