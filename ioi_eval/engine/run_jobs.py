@@ -122,14 +122,8 @@ class Engine:
             SetupError: the runner cannot work there.
         """
         program, nonce = programs[0].program, secrets.token_hex(16)
-        job = run_job(
-            programs,
-            nonce=nonce,
-            alone=alone,
-            prefault_bytes=prefault_bytes,
-            room_ms=bounds_of(target, program.setup, compiles=program.is_uncompiled).wall_ms,
-            enough_s=None if alone else _ENOUGH_S,
-        )
+        enough_s = None if alone else _ENOUGH_S
+        job = run_job(programs, target, nonce=nonce, alone=alone, prefault_bytes=prefault_bytes, enough_s=enough_s)
         execution = await self._sandbox.execute(replace(job, retries=retries), target)
         total, time_limit_s = sum(len(planned.tests) for planned in programs), program.setup.time_limit_s
         try:

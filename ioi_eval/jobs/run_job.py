@@ -161,11 +161,11 @@ class PlannedProgram:
 
 def run_job(
     programs: Sequence[PlannedProgram],
+    target: Target,
     *,
     nonce: str,
     alone: bool = False,
     prefault_bytes: int = 0,
-    room_ms: int | None = None,
     enough_s: float | None = None,
 ) -> Job:
     """The job that runs programs on their tests. Tests are numbered across all programs, in this order.
@@ -174,7 +174,6 @@ def run_job(
         programs: at least one; several only if they have the same setup, which lets them share a job.
         prefault_bytes: how much memory the runner touches before the first test, so that a virtual machine really has
             it.
-        room_ms: wall clock for all tests together, from `bounds_of`.
         enough_s: after this much wall clock no further test is started.
     """
     first = programs[0].program
@@ -184,6 +183,7 @@ def run_job(
     files += setup.files
     if setup.program is not None:
         plan.line("program", **setup.program)
+    room_ms = bounds_of(target, setup, compiles=first.is_uncompiled).wall_ms
     room_ms = None if room_ms is None else min(room_ms, LONGEST_IN_PLAN_MS)
     plan.line("limits", **setup.limits, prefault_bytes=prefault_bytes or None, room_ms=room_ms)
     for name, values in setup.judging:

@@ -48,7 +48,7 @@ async def judged(cache: Path) -> RunAnswer:
         tests, setup = given_tests(PROBLEM, {}), replace(setup, needed_only=False)
         program = Program(problem=PROBLEM.key, content=program_file(CODE), tests=tests, setup=setup)
         planned = PlannedProgram(program=program, tests=[PlannedTest(test=name) for name in tests])
-        job = run_job([planned], nonce=NONCE)
+        job = run_job([planned], target, nonce=NONCE)
         execution = await sandbox.execute(job, target)
         return run_answer(execution.run, NONCE, tests=len(tests), time_limit_s=PROBLEM.time_limit_s)
 
