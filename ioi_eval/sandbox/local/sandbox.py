@@ -44,7 +44,7 @@ from ioi_eval.sandbox.local.control_groups import processors, refused_processes
 from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by, require_none_fatal
-from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
+from ioi_eval.sandbox.local.scripts import Command, commands, run_in_box
 from ioi_eval.sandbox.local.why_no_box import is_filtered, is_out_of_namespaces, too_few_namespaces, why_no_box
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
 from ioi_eval.sandbox.process import run_process, stage_of
@@ -117,7 +117,6 @@ class LocalSandbox:
         self._compiler = compiler
         self._profile = profile_named(profile)
         self._target: Target | None = None
-        self._script_boxes: ScriptBoxes | None = None
         self.why_not_full = ""
         self.limits: tuple[MachineLimit, ...] = ()
         self._allowed: set[tuple[str, ...]] = set()  # values of `Job.sees` that were checked
@@ -126,8 +125,7 @@ class LocalSandbox:
     async def __aenter__(self) -> Self:
         self.limits = inherited_limits(slots=self._slots.count, boxes=self._boxes.count)
         require_none_fatal(self.limits)
-        target = self._target = await in_new_thread(self._examine_machine)
-        self._script_boxes = ScriptBoxes(target.toolchain, has_size_option=self._has_size_option)
+        self._target = await in_new_thread(self._examine_machine)
         return self
 
     def _examine_machine(self) -> Target:
@@ -151,8 +149,6 @@ class LocalSandbox:
 
     async def __aexit__(self, *_: object) -> None:
         self._target = None
-        if self._script_boxes is not None:
-            self._script_boxes.close()
 
     def targets(self) -> Sequence[Target]:
         """This machine."""
@@ -194,7 +190,7 @@ class LocalSandbox:
     async def run_commands(
         self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
     ) -> Execution:
-        """Run commands of a client in a fresh box; see `ScriptBoxes.run`.
+        """Run commands of a client in a fresh box; see `run_in_box`.
 
         Args:
             stages: `run`, or `compile` and `run`.
@@ -210,12 +206,13 @@ class LocalSandbox:
                 f"scripts of others need isolation 'full', and this sandbox has {target.isolation.value!r} "
                 f"({self.why_not_full}): remove that cause, or judge without scripts, by the profile 'bundled'"
             )
-        assert self._script_boxes is not None, "the sandbox is entered"
         async with self._boxes.take(alone=alone) as box, self._slots.take():
             try:
-                return await self._script_boxes.run(stages, files, uid=_box_uid(box))
+                return await run_in_box(
+                    stages, files, target.toolchain, uid=_box_uid(box), has_size_option=self._has_size_option
+                )
             except OSError as error:
-                raise TransientError(f"the stage runner cannot be opened or compiled: {error.strerror}") from error
+                raise TransientError(f"the stage runner cannot be compiled: {error.strerror}") from error
 
     # ------------------------------------------------------------------ the kinds of jobs
 

@@ -20,8 +20,6 @@ A script can destroy its own job's answer (a `TransientError`), but it cannot fo
 from __future__ import annotations
 
 import codecs
-import contextlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,10 +31,10 @@ from ioi_eval.errors import RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Job, JobFile, Stage, StageLimits, signal_name
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
-from ioi_eval.sandbox.local.descriptors import descriptors, sealed
+from ioi_eval.sandbox.local.descriptors import descriptors
 from ioi_eval.sandbox.local.work_directories import work_directory
 from ioi_eval.sandbox.process import run_process
-from ioi_eval.slots import TaskLock, in_new_thread
+from ioi_eval.slots import Once, in_new_thread
 from ioi_eval.toolchain import Toolchain
 
 _BUILD_WALL_MS = 120_000
@@ -46,8 +44,8 @@ _PIECE = 1 << 20  # bytes of output that are decoded at once; a longer answer is
 _NOTHING = -1  # the stage runner reads this as /dev/null
 _NOT_PID_1 = 2  # the stage runner's exit code outside of a box. Source: graders/stages.cpp
 
-_compiled: dict[Toolchain, bytes] = {}
-"""The stage runner by the compiler that has made it in this process. Later sandboxes do not compile it again."""
+_stage_runners: Once[Toolchain, JobFile] = Once()
+"""The stage runner for each compiler: it is found or compiled for the first job of the process that needs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,85 +67,68 @@ def commands(job: Job) -> tuple[Command, ...]:
     return (Command(stage="compile", argv=("bash", "compile"), limits=limits), run)
 
 
-class ScriptBoxes:
-    """Runs script jobs, each in its own box. The stage runner is made for the first job of the process, and then kept.
-    `has_size_option`: whether this machine's bwrap has `--size`."""
+async def run_in_box(
+    stages: Sequence[Command],
+    files: Sequence[JobFile],
+    toolchain: Toolchain,
+    *,
+    uid: int | None,
+    has_size_option: bool = True,
+) -> Execution:
+    """Put files into a fresh box, run the stages (`run`, or `compile` and `run`), and return how they ended.
 
-    def __init__(self, toolchain: Toolchain, *, has_size_option: bool = True) -> None:
-        self._toolchain = toolchain
-        self._has_size_option = has_size_option
-        self._stage_runner: int | None = None
-        self._building = TaskLock()
-
-    def close(self) -> None:
-        """Release the stage runner."""
-        if self._stage_runner is not None:
-            os.close(self._stage_runner)
-            self._stage_runner = None
-
-    async def run(self, stages: Sequence[Command], files: Sequence[JobFile], *, uid: int | None) -> Execution:
-        """Put files into a fresh box, run the stages (`run`, or `compile` and `run`), and return how they ended. `uid`:
-        the user who starts the box, if we are root."""
+    `toolchain` compiles the stage runner, once in a process. `uid` is the user who starts the box, if we are root;
+    `has_size_option` is as of `in_namespaces`.
+    """
+    for file in files:
+        if any(part in {"", ".", ".."} for part in file.name.split("/")) or "\0" in file.name:
+            raise RejectedError(f"{file.name!r} cannot be the name of a file in a box")
+    stage_runner = await _stage_runners.get(toolchain, lambda: _find_stage_runner(toolchain, uid))
+    argv = [*as_user(uid), *in_namespaces(is_root_inside=False, has_size_option=has_size_option)]
+    argv += ["--setenv", "HOME", "/tmp"]  # besides PATH. Source: Piston's `api/src/job.js` since isolate
+    inputs = [JobFile(name=stage.stage, content=stage.stdin) for stage in stages if stage.stdin]
+    with descriptors(files) as opened, descriptors([stage_runner, *inputs]) as ours:
         for file in files:
-            if any(part in {"", ".", ".."} for part in file.name.split("/")) or "\0" in file.name:
-                raise RejectedError(f"{file.name!r} cannot be the name of a file in a box")
-        stage_runner = await self._open_stage_runner(uid)
-        argv = [*as_user(uid), *in_namespaces(is_root_inside=False, has_size_option=self._has_size_option)]
-        argv += ["--setenv", "HOME", "/tmp"]  # besides PATH. Source: Piston's `api/src/job.js` since isolate
-        given = [JobFile(name=stage.stage, content=stage.stdin) for stage in stages if stage.stdin]
-        with descriptors(files) as opened, descriptors(given) as inputs:
-            for file in files:
-                permissions = "0755" if file.executable else "0644"  # Piston's mode is 644
-                argv += ["--perms", permissions, "--file", str(opened[file.name]), f"/box/{file.name}"]
-            argv += ["--", f"/proc/self/fd/{stage_runner}"]
-            for stage in stages:
-                limits = stage.limits
-                memory = DEFAULT_MEMORY_BYTES if limits.memory_bytes is None else limits.memory_bytes
-                stdin = inputs.get(stage.stage, _NOTHING)
-                numbers = (limits.wall_ms, limits.cpu_ms, memory, limits.output_bytes, stdin, len(stage.argv))
-                argv += (stage.stage, *map(str, numbers), *stage.argv)
-            end = await run_process(
-                argv,
-                descriptors=(stage_runner, *opened.values(), *inputs.values()),
-                environment={"PATH": PATH},
-                wall_ms=_START_MS + sum(stage.limits.wall_ms for stage in stages),
-                output_bytes=sum(2 * stage.limits.output_bytes + _HEADER_BYTES for stage in stages),
-            )
-        if end.returncode != 0:
-            raise _no_answer(end.returncode, end.timed_out, end.stderr.decode("utf-8", "replace").strip())
-        if len(end.stdout) <= _PIECE:
-            return _execution(end.stdout)
-        return await in_new_thread(lambda: _execution(end.stdout))
+            permissions = "0755" if file.executable else "0644"  # Piston's mode is 644
+            argv += ["--perms", permissions, "--file", str(opened[file.name]), f"/box/{file.name}"]
+        argv += ["--", f"/proc/self/fd/{ours[stage_runner.name]}"]
+        for stage in stages:
+            limits = stage.limits
+            memory = DEFAULT_MEMORY_BYTES if limits.memory_bytes is None else limits.memory_bytes
+            stdin = ours.get(stage.stage, _NOTHING)
+            numbers = (limits.wall_ms, limits.cpu_ms, memory, limits.output_bytes, stdin, len(stage.argv))
+            argv += (stage.stage, *map(str, numbers), *stage.argv)
+        end = await run_process(
+            argv,
+            descriptors=(*opened.values(), *ours.values()),
+            environment={"PATH": PATH},
+            wall_ms=_START_MS + sum(stage.limits.wall_ms for stage in stages),
+            output_bytes=sum(2 * stage.limits.output_bytes + _HEADER_BYTES for stage in stages),
+        )
+    if end.returncode != 0:
+        raise _no_answer(end.returncode, end.timed_out, end.stderr.decode("utf-8", "replace").strip())
+    if len(end.stdout) <= _PIECE:
+        return _execution(end.stdout)
+    return await in_new_thread(lambda: _execution(end.stdout))
 
-    async def _open_stage_runner(self, uid: int | None) -> int:
-        async with self._building.take():
-            if self._stage_runner is None:
-                self._stage_runner = await self._shipped_stage_runner(uid)
-            if self._stage_runner is None:
-                if self._toolchain not in _compiled:
-                    _compiled[self._toolchain] = await build(self._toolchain, "stages.cpp", uid=uid)
-                self._stage_runner = sealed(_compiled[self._toolchain], executable=True)
-            return self._stage_runner
 
-    async def _shipped_stage_runner(self, uid: int | None) -> int | None:
-        """The stage runner that is shipped with this package, if it can be started here."""
-        content = shipped.content_for(shipped.STAGE_RUNNER, self._toolchain.machine)
-        if content is None:
-            return None
-        stage_runner = sealed(content, executable=True)
-        with contextlib.ExitStack() as stack:
-            stack.callback(os.close, stage_runner)
+async def _find_stage_runner(toolchain: Toolchain, uid: int | None) -> JobFile:
+    """The stage runner that is shipped with this package, if it can be started here; else a compiled one."""
+    content = shipped.content_for(shipped.STAGE_RUNNER, toolchain.machine)
+    if content is not None:
+        stage_runner = JobFile(name=shipped.STAGE_RUNNER, content=content, executable=True)
+        with descriptors([stage_runner]) as opened:
             end = await run_process(
-                (*as_user(uid), f"/proc/self/fd/{stage_runner}"),
-                descriptors=(stage_runner,),
+                (*as_user(uid), f"/proc/self/fd/{opened[stage_runner.name]}"),
+                descriptors=tuple(opened.values()),
                 environment={"PATH": PATH},
                 wall_ms=_START_MS,
                 output_bytes=_HEADER_BYTES,
             )
-            if end.returncode == _NOT_PID_1:
-                stack.pop_all()
-                return stage_runner
-        return None
+        if end.returncode == _NOT_PID_1:
+            return stage_runner
+    content = await build(toolchain, "stages.cpp", uid=uid)
+    return JobFile(name=shipped.STAGE_RUNNER, content=content, executable=True)
 
 
 async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:

@@ -20,7 +20,8 @@ from ioi_eval.errors import RejectedError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.sandbox.local import scripts
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
-from ioi_eval.sandbox.local.scripts import ScriptBoxes, commands
+from ioi_eval.sandbox.local.scripts import commands, run_in_box
+from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain
 from tests.full_isolation import full_isolation
 from tests.sandbox.marked_processes import processes_with
@@ -326,7 +327,7 @@ def test_too_few_descriptors_for_the_stage_runner_are_our_failure(boxes: Boxes) 
         with contextlib.suppress(OSError):
             while True:
                 stack.callback(os.close, os.dup(0))
-        with pytest.raises(TransientError, match="the stage runner cannot be opened or compiled: Too many open files"):
+        with pytest.raises(TransientError, match="a job's files cannot be opened: Too many open files"):
             runner.run(sandbox.run_commands(commands(script_job("true")), ()))
 
 
@@ -369,7 +370,7 @@ def test_the_stage_runner_is_compiled_once_in_a_process(monkeypatch: pytest.Monk
 
     compiled = scripts.build
     monkeypatch.setattr(scripts, "build", build)
-    monkeypatch.setattr(scripts, "_compiled", {})
+    monkeypatch.setattr(scripts, "_stage_runners", Once())
     monkeypatch.setattr(shipped, "content_for", lambda *_: None)
     for _ in range(2):
         with full_isolation() as (runner, sandbox):
@@ -392,8 +393,8 @@ def test_cancelling_the_trial_of_a_shipped_stage_runner_closes_it(monkeypatch: p
         return [link.name for link in links if link.is_symlink() and "memfd" in str(link.readlink())]
 
     async def give_up() -> None:
-        boxes, before = ScriptBoxes(toolchain), memory_files()
-        task = asyncio.create_task(boxes.run((), (), uid=None))
+        before = memory_files()
+        task = asyncio.create_task(run_in_box((), (), toolchain, uid=None))
 
         def program(*_: str) -> bytes:
             task.cancel()  # takes effect at the next await: while the stage runner starts
@@ -402,7 +403,6 @@ def test_cancelling_the_trial_of_a_shipped_stage_runner_closes_it(monkeypatch: p
         monkeypatch.setattr(shipped, "content_for", program)
         with pytest.raises(asyncio.CancelledError):
             await task
-        boxes.close()
         assert memory_files() == before
 
     asyncio.run(give_up())
