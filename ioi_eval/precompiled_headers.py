@@ -80,19 +80,17 @@ class PrecompiledHeaders:
             return None
         try:
             return await self._ensure(target, std, is_wanted=is_wanted)
-        except LostDataError:
-            self.give_up(std)
-        except UnavailableError:
-            raise
-        except (SandboxError, SetupError, OSError):
-            self.give_up(std)
-        return None
-
-    async def _ensure(self, target: Target, std: str, *, is_wanted: bool) -> Blob | None:
-        toolchain = target.toolchain
-        if not (can_precompile(toolchain) and _has_room(target)):
+        except (SandboxError, SetupError, OSError) as error:
+            if isinstance(error, UnavailableError) and not isinstance(error, LostDataError):
+                raise
             self.give_up(std)
             return None
+
+    async def _ensure(self, target: Target, std: str, *, is_wanted: bool) -> Blob | None:
+        """The header; `None` if it is not there, and too few programs would use it yet."""
+        toolchain = target.toolchain
+        if not (can_precompile(toolchain) and _has_room(target)):
+            raise TransientError("it cannot be used here")
         recipe = header_recipe(toolchain, std)
         state = await self._states.get(toolchain, lambda: in_new_thread(lambda: state_of_headers(toolchain)))
         key = f"{_KEYS}{recipe.key(toolchain)[:32]}-{state[:16]}"
@@ -100,8 +98,7 @@ class PrecompiledHeaders:
             if not is_wanted:
                 return None
             if self._artifacts.free_bytes() < LEAST_FREE_BYTES:
-                self.give_up(std)
-                return None
+                raise TransientError("there is no room for it")
 
         async def build() -> bytes:
             if std in self._built or std in self._given_up:
