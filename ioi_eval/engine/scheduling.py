@@ -82,9 +82,8 @@ class ProgramRun:
         """
         judging = self._judging
         while True:
-            if judging.pending() and self._wanted():
-                await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
-            elif again := judging.machine_fault_reruns():
+            await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
+            if again := judging.machine_fault_reruns():
                 await self._run_elsewhere(again[:1])
             elif late := judging.late_reruns():
                 await self._run_job(self._fitting(late, self._max_tests), alone=True, prefaults=True)
