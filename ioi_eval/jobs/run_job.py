@@ -170,11 +170,9 @@ def run_job(
 ) -> Job:
     """The job that runs programs on their tests. Tests are numbered across all programs, in this order.
 
-    Args:
-        programs: at least one; several only if they have the same setup, which lets them share a job.
-        prefault_bytes: how much memory the runner touches before the first test, so that a virtual machine really has
-            it.
-        enough_s: after this much wall clock no further test is started.
+    There are several programs only if they have the same setup, which lets them share a job. The runner touches
+    `prefault_bytes` of memory before the first test, so that a virtual machine really has it. After `enough_s` of wall
+    clock no further test is started.
     """
     first = programs[0].program
     setup, count = first.setup, sum(len(planned.tests) for planned in programs)

@@ -15,6 +15,7 @@ scores count.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -123,24 +124,19 @@ class Scorer:
         """Ask each target for its tools for these languages, so that fingerprints include them from the beginning.
 
         A target without a tool judges no submission in that language, so its fingerprints do not matter. If a target
-        cannot be asked now, the others are still asked.
-
-        Raises:
-            SandboxError: no target could be asked.
+        cannot be asked now, the others are still asked; SandboxError if none could be.
         """
         with_own_tool = [language for language in languages if rules_of(language).needs_own_tool]
         targets = [target for target in self._sandbox.targets() if not target.has_own_scripts]
         failures: list[SandboxError] = []
-        answers = 0
-        for target, language in product(in_service_or_all(targets), with_own_tool):
+        asked = [*product(in_service_or_all(targets), with_own_tool)]
+        for target, language in asked:
             try:
-                await self._builder.tools.of(language, target)
-                answers += 1
-            except SetupError:
-                answers += 1
+                with suppress(SetupError):  # it has none
+                    await self._builder.tools.of(language, target)
             except SandboxError as error:
                 failures.append(error)
-        if failures and not answers:
+        if failures and len(failures) == len(asked):
             raise failures[0]
 
     def notes(self) -> list[str]:
