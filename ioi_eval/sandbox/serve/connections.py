@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from ioi_eval.sandbox.serve.request import Refusal
 
 
 def errors_of_ours() -> logging.Logger:
     """A log for aiohttp's server without the stack traces that aiohttp would log for each request in invalid HTTP."""
-    from aiohttp.http_exceptions import HttpProcessingError
 
     def is_ours(record: logging.LogRecord) -> bool:
         return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
@@ -33,89 +35,58 @@ def errors_of_ours() -> logging.Logger:
     return log
 
 
-class Connections:
-    """The connections of one server, of which `max_unserved` may wait or send at once."""
+class Connections(web.Server):
+    """aiohttp's server, with the connections that it has: `max_unserved` may wait or send at once, and none may wait
+    for longer than `silent_s`. (The protocol of a connection stands for it.)"""
 
-    def __init__(self, *, silent_s: float, max_unserved: int) -> None:
+    def __init__(self, *arguments: Any, silent_s: float, max_unserved: int, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
         self._silent_s = silent_s
         self._max_unserved = max_unserved
-        self._unserved: dict[asyncio.BaseTransport, None] = {}  # the longest unserved first
-        self._timers: dict[asyncio.BaseTransport, asyncio.TimerHandle] = {}
+        self._unserved: dict[web.RequestHandler, None] = {}  # the longest unserved first
+        self._timers: dict[web.RequestHandler, asyncio.TimerHandle] = {}
 
-    def watched(self, make: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio.Protocol]:
-        """A factory of protocols whose connections are watched."""
-        return lambda: _Watched(make(), self)
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        """A connection was opened."""
+        super().connection_made(handler, transport)
+        self._start_waiting(handler)
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        """A connection was closed."""
+        self._forget(handler)
+        super().connection_lost(handler, exc)
 
     @contextmanager
-    def busy(self, transport: asyncio.BaseTransport | None) -> Iterator[None]:
+    def busy(self, connection: web.RequestHandler) -> Iterator[None]:
         """While a request is read and answered, its connection does not wait."""
-        if transport is None or transport not in self._timers:  # it is closed
-            yield
-            return
-        self._timers[transport].cancel()
+        if timer := self._timers.get(connection):  # else it is closed
+            timer.cancel()
         try:
             yield
         finally:
-            if transport in self._timers:
-                self.start_waiting(transport)
+            if connection in self._timers:
+                self._start_waiting(connection)
 
-    def mark_served(self, transport: asyncio.BaseTransport | None) -> None:
+    def mark_served(self, connection: web.RequestHandler) -> None:
         """A complete request has arrived: until it is answered, its connection is not closed in favour of others."""
-        if transport is not None:
-            self._unserved.pop(transport, None)
+        self._unserved.pop(connection, None)
 
-    def start_waiting(self, transport: asyncio.BaseTransport) -> None:
-        """From now on a connection waits for a request."""
-        loop = asyncio.get_running_loop()
-        if transport in self._timers:
-            self._timers[transport].cancel()
-        self._timers[transport] = loop.call_later(self._silent_s, self._close, transport)
-        self._unserved.pop(transport, None)
-        self._unserved[transport] = None
+    def _start_waiting(self, connection: web.RequestHandler) -> None:
+        self._forget(connection)
+        self._timers[connection] = asyncio.get_running_loop().call_later(self._silent_s, self._close, connection)
+        self._unserved[connection] = None
         while len(self._unserved) > self._max_unserved:
             self._close(next(iter(self._unserved)))
 
-    def forget(self, transport: asyncio.BaseTransport) -> None:
-        """A connection is closed."""
-        self._unserved.pop(transport, None)
-        if timer := self._timers.pop(transport, None):
+    def _forget(self, connection: web.RequestHandler) -> None:
+        self._unserved.pop(connection, None)
+        if timer := self._timers.pop(connection, None):
             timer.cancel()
 
-    def _close(self, transport: asyncio.BaseTransport) -> None:
-        self.forget(transport)
-        if isinstance(transport, asyncio.Transport):
-            transport.abort()  # close() would wait until the client has read all data that was sent
-
-
-class _Watched(asyncio.Protocol):
-    """Passes everything on, and reports to `Connections` when its connection begins and ends."""
-
-    def __init__(self, inner: asyncio.Protocol, connections: Connections) -> None:
-        self._inner = inner
-        self._connections = connections
-        self._transport: asyncio.BaseTransport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
-        self._connections.start_waiting(transport)
-        self._inner.connection_made(transport)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._transport is not None:
-            self._connections.forget(self._transport)
-        self._inner.connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        self._inner.data_received(data)
-
-    def eof_received(self) -> bool | None:
-        return self._inner.eof_received()
-
-    def pause_writing(self) -> None:
-        self._inner.pause_writing()
-
-    def resume_writing(self) -> None:
-        self._inner.resume_writing()
+    def _close(self, connection: web.RequestHandler) -> None:
+        self._forget(connection)
+        if connection.transport is not None:
+            connection.transport.abort()  # close() would wait until the client has read all data that was sent
 
 
 @dataclass(slots=True)

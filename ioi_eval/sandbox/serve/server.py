@@ -23,7 +23,9 @@ import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
+
+from aiohttp import web
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
@@ -38,9 +40,6 @@ from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStor
 from ioi_eval.sandbox.serve.request import Refusal, Request, refuse_foreign_pages
 from ioi_eval.slots import uncancelled_thread
 from ioi_eval.version import __version__
-
-if TYPE_CHECKING:
-    from aiohttp import web
 
 _WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less time than passing the data to a thread
 _CHANGE_BYTES = 64 * 1024  # a request to install a package contains its name and version only
@@ -92,8 +91,6 @@ async def serving(
         SetupError: the address cannot be bound, or bash fails.
         TransientError: bash cannot be started.
     """
-    from aiohttp import web
-
     (target,) = sandbox.targets()
     if target.isolation is not Isolation.FULL:
         raise IsolationError(
@@ -101,25 +98,12 @@ async def serving(
             f"{sandbox.why_not_full}"
         )
     settings = settings or ServerSettings()
-    connections = Connections(silent_s=settings.silent_s, max_unserved=settings.unserved)
-    bash_version = await _bash_version()
-    server = _Server(sandbox, runner, settings, connections, bash_version=bash_version, packages=packages)
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", server.answer)
-    # the handler of a client that has disconnected is cancelled: its job leaves the queue, or is killed
-    app_runner = web.AppRunner(
-        app,
-        handler_cancellation=True,
-        auto_decompress=False,
-        access_log=None,
-        logger=errors_of_ours(),
-        shutdown_timeout=2.0,
-    )
+    server = _Server(sandbox, runner, settings, bash_version=await _bash_version(), packages=packages)
+    app_runner = web.ServerRunner(server.connections, shutdown_timeout=2.0)
     await app_runner.setup()
     try:
-        make = connections.watched(cast("Callable[[], asyncio.Protocol]", app_runner.server))
         try:
-            listening = await asyncio.get_running_loop().create_server(make, host, port, backlog=1024)
+            listening = await asyncio.get_running_loop().create_server(server.connections, host, port, backlog=1024)
         except (OSError, UnicodeError) as error:  # the second for a name with a part that is empty or too long
             reason = getattr(error, "strerror", None) or error
             raise SetupError(f"cannot listen on {host}:{port}: {reason}") from error
@@ -139,14 +123,22 @@ class _Server:
         sandbox: LocalSandbox,
         runner: Content,
         settings: ServerSettings,
-        connections: Connections,
         *,
         bash_version: str,
         packages: InstalledPackages | None,
     ) -> None:
         self._sandbox = sandbox
         self._settings = settings
-        self._connections = connections
+        self.connections = Connections(
+            self._answer,
+            silent_s=settings.silent_s,
+            max_unserved=settings.unserved,
+            # the handler of a client that has disconnected is cancelled: its job leaves the queue, or is killed
+            handler_cancellation=True,
+            auto_decompress=False,
+            access_log=None,
+            logger=errors_of_ours(),
+        )
         own = socket.gethostname().lower()
         self._names = settings.names | {own, own.partition(".")[0]}
         self._own = served_runtimes.runtimes(bash_version)
@@ -158,11 +150,9 @@ class _Server:
         self._jobs = 0
         self._memory = HeldBytes(settings.held_bytes)
 
-    async def answer(self, http_request: web.Request) -> web.StreamResponse:
+    async def _answer(self, http_request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request, and wait until its client has received the answer."""
-        from aiohttp import web
-
-        with self._connections.busy(http_request.transport), RequestBytes(self._memory) as held:
+        with self.connections.busy(http_request.protocol), RequestBytes(self._memory) as held:
             status, answer = await self._status_and_answer(http_request, held)
             response = web.StreamResponse(status=status)
             pieces: list[bytes] = []
@@ -177,10 +167,10 @@ class _Server:
             await self._send(response, pieces, http_request, size)
             return response
 
-    async def _status_and_answer(self, http_request: web.Request, held: RequestBytes) -> tuple[int, Any]:
+    async def _status_and_answer(self, http_request: web.BaseRequest, held: RequestBytes) -> tuple[int, Any]:
         """Status and body. As in Express, paths match in any case, with or without a slash at the end, and HEAD is
         answered like GET."""
-        routes: Mapping[tuple[str, str], Callable[[web.Request, RequestBytes], Awaitable[Any]]] = {
+        routes: Mapping[tuple[str, str], Callable[[web.BaseRequest, RequestBytes], Awaitable[Any]]] = {
             ("GET", ""): self._about,
             ("GET", f"{API}/runtimes"): self._list_runtimes,
             ("GET", f"{API}/packages"): self._list_packages,
@@ -199,7 +189,7 @@ class _Server:
             return refusal.status, refusal.answer
 
     async def _send(
-        self, response: web.StreamResponse, pieces: Sequence[bytes], http_request: web.Request, size: int
+        self, response: web.StreamResponse, pieces: Sequence[bytes], http_request: web.BaseRequest, size: int
     ) -> None:
         """Send an answer; close the connection if the client does not receive it in time."""
         try:
@@ -215,10 +205,10 @@ class _Server:
 
     # ------------------------------------------------------------------ requests that start no job
 
-    async def _about(self, _: web.Request, __: RequestBytes) -> Any:
+    async def _about(self, _: web.BaseRequest, __: RequestBytes) -> Any:
         return {"message": f"ioi-eval {__version__}, speaking Piston API v2"}
 
-    async def _list_runtimes(self, _: web.Request, __: RequestBytes) -> Any:
+    async def _list_runtimes(self, _: web.BaseRequest, __: RequestBytes) -> Any:
         await self._refresh_runtimes()  # another server that shares the directory may have changed them
         return [
             {"language": each.language, "version": each.version, "aliases": list(each.aliases)}
@@ -226,7 +216,7 @@ class _Server:
             for each in self._runtimes
         ]
 
-    async def _list_packages(self, _: web.Request, __: RequestBytes) -> Any:
+    async def _list_packages(self, _: web.BaseRequest, __: RequestBytes) -> Any:
         await self._refresh_runtimes()
         in_repository = await self._packages.list_repository() if self._packages else []
         every = dict.fromkeys((*self._runtimes, *in_repository))
@@ -235,7 +225,7 @@ class _Server:
             for each in every
         ]
 
-    async def _change_package(self, http_request: web.Request, held: RequestBytes) -> Any:
+    async def _change_package(self, http_request: web.BaseRequest, held: RequestBytes) -> Any:
         body = await self._body(http_request, held, _CHANGE_BYTES)
         wanted = json_bodies.parse(body, http_request.headers.get("Content-Type", ""))
         named = wanted if isinstance(wanted, dict) else {}
@@ -262,13 +252,13 @@ class _Server:
 
     # ------------------------------------------------------------------ requests that start a job
 
-    async def _execute(self, http_request: web.Request, held: RequestBytes) -> Any:
+    async def _execute(self, http_request: web.BaseRequest, held: RequestBytes) -> Any:
         self._require_room_in_queue()
         body = await self._body(http_request, held, self._settings.body_bytes)
         self._require_room_in_queue()
         self._jobs += 1  # those that run or wait: with a complete request
         try:
-            self._connections.mark_served(http_request.transport)
+            self.connections.mark_served(http_request.protocol)
             # strings, and the files made from them; a character takes up to four bytes if one of them is not ASCII
             held.grow((2 if body.isascii() and b"\\u" not in body else 5) * len(body))
             content_type = http_request.headers.get("Content-Type", "")
@@ -315,10 +305,13 @@ class _Server:
         if self._jobs >= self._max_jobs:
             raise Refusal(503, {"message": f"the queue is full: {self._jobs} jobs run or wait"})
 
-    async def _body(self, http_request: web.Request, held: RequestBytes, most: int) -> bytes:
+    async def _body(self, http_request: web.BaseRequest, held: RequestBytes, most: int) -> bytes:
         """Read and unpack the body; it must arrive in time."""
         if (http_request.content_length or 0) > most:
             raise json_bodies.too_large(most)
+        if http_request.headers.get("Expect", "").lower() == "100-continue":
+            await http_request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            http_request.writer.output_size = 0  # as the answer has not begun
         body = bytearray()
         loop, settings = asyncio.get_running_loop(), self._settings
         start = loop.time() + settings.transfer_s

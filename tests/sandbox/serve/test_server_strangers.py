@@ -259,3 +259,15 @@ def test_texts_that_no_json_encoder_writes(served: Served, text: str) -> None:
     assert response.json()
     changed = served.client.post("/packages", content=text.encode(), headers={"Content-Type": "application/json"})
     assert changed.headers["content-type"].startswith("application/json")
+
+
+def test_an_announced_body_is_asked_for_unless_it_is_too_large(cache: Path) -> None:
+    """A client that sends `Expect: 100-continue` is told to go on, or gets the refusal before it sends the body."""
+    announced = HEAD + b"Expect: 100-continue\r\nConnection: close\r\n\r\n"
+    with server(cache, settings=ServerSettings(body_bytes=200)) as one:
+        with connection(one, announced) as opened:
+            assert opened.recv(4096) == b"HTTP/1.1 100 Continue\r\n\r\n"
+            opened.sendall(b"{}".rjust(100))
+            assert b"language is required as a string" in read_until_closed(opened)
+        with connection(one, announced.replace(b"Length: 100", b"Length: 300")) as opened:
+            assert b"PayloadTooLargeError" in read_until_closed(opened)
