@@ -284,10 +284,13 @@ class _Server:
         assert self._packages is not None, "it was listed"
         try:
             files = await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
-            work = served_runtimes.stored_work(wanted, files, self._own_files)
+            try:
+                return await self._run(served_runtimes.stored_work(wanted, files, self._own_files))
+            except Refusal:  # its files may have been removed while it waited; then the client must send them
+                await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
+                raise
         except NotStored as missing:
             return missing.execution()
-        return await self._run(work)
 
     async def _run(self, work: Job | served_runtimes.Scripts) -> Execution:
         try:

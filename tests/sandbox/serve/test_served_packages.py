@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 
+from ioi_eval.model import Content
+from ioi_eval.sandbox import read_content
+from ioi_eval.sandbox.piston.problem_packages import data_of, package_of
+from ioi_eval.sandbox.piston.stored_files import LIST, digest
+from ioi_eval.sandbox.piston.wire import Runtime
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal
+from tests.sandbox.packaged import installed, some_problem
 from tests.sandbox.served import server
 
 LANGUAGE = f"ioi_eval_problem_{'0' * 24}"
@@ -116,3 +123,30 @@ def test_several_requests_for_the_list_share_one_reading(tmp_path: Path) -> None
         packages.close()
 
     asyncio.run(ask())
+
+
+class RemovedAfterLookup(InstalledPackages):
+    """Packages that are removed as soon as a job has looked up its files, as if the job had to wait for a slot."""
+
+    def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
+        """The files, of which none exists any more."""
+        files = super().files(runtime, sent)
+        self.uninstall(runtime.language, "*")
+        return files
+
+
+def test_a_job_whose_package_is_removed_while_it_waits_asks_for_its_files(cache: Path, tmp_path: Path) -> None:
+    """The answer names the missing files, so that the client sends them; it does not speak of our cache."""
+    problem = some_problem(b"input" * 100)
+    installed(tmp_path, problem)
+    packages = RemovedAfterLookup(tmp_path / "packages")
+    with server(cache, packages=packages) as served:
+        package, (text,) = package_of(problem), data_of(problem).keys() - {digest((b"input" * 100)[::-1])}
+        listed = f"stored t0.in {text} {package.name_of(text)}\n"
+        sent = {"plan": "ioi-eval-runner 1\nend\n", LIST: listed}
+        runner = base64.b64encode(read_content(served.runner)).decode()
+        files = [{"name": name, "content": content} for name, content in sent.items()]
+        files.append({"name": "runner", "content": runner, "encoding": "base64"})
+        answer = served.execute(language=package.language, files=files)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["run"]["stdout"] == f"not stored: {text} is missing\n"
