@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from ioi_eval.model import StageLimits
 from ioi_eval.sandbox.piston.wire import Runtime, version_key
 
 MAX_FILES = 512
@@ -40,6 +41,8 @@ _ANY_PART = frozenset({"*", "x", "X", ""})  # of a version
 _TIMEOUT_MS, _MAX_MS = 60_000, 3_600_000
 """The wall clock of a stage if the request sets none, and the most wall clock and CPU time that it may set. Source: the
 reference's settings; the maximum is ours."""
+_MAX_CPUS = 64  # if the request sets no CPU time (Piston's default is 3 s), only the wall clock should limit a stage
+_OUTPUT_BYTES = 128 << 20  # of each stream that an answer returns
 
 
 class Refusal(Exception):
@@ -52,16 +55,6 @@ class Refusal(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestedLimits:
-    """The limits in a request for one stage; `None` if it does not set one. CPU time is then limited only by the wall
-    clock; Piston's default is 3 s."""
-
-    timeout_ms: int
-    cpu_ms: int | None
-    memory_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A request to execute something, checked. `main` is the first file that is text; of files with the same name the
     last one counts; `stdin` ends with a newline; `compile` and `run` are the limits of the stages."""
@@ -71,8 +64,8 @@ class Request:
     files: Mapping[str, bytes]
     args: tuple[str, ...]
     stdin: bytes
-    compile: RequestedLimits
-    run: RequestedLimits
+    compile: StageLimits
+    run: StageLimits
 
 
 def checked_request(asked: Any, runtimes: Sequence[Runtime]) -> Request:
@@ -106,10 +99,11 @@ def checked_request(asked: Any, runtimes: Sequence[Runtime]) -> Request:
         args=_args(body.get("args")),
         stdin=_encoded(stdin if stdin.endswith("\n") else f"{stdin}\n"),
         **{
-            stage: RequestedLimits(
-                timeout_ms=limits[stage, "timeout"] or _TIMEOUT_MS,
-                cpu_ms=limits[stage, "cpu_time"],
+            stage: StageLimits(
+                wall_ms=limits[stage, "timeout"] or _TIMEOUT_MS,
+                cpu_ms=limits[stage, "cpu_time"] or _MAX_CPUS * _MAX_MS,
                 memory_bytes=limits[stage, "memory_limit"],
+                output_bytes=_OUTPUT_BYTES,
             )
             for stage in _STAGES
         },

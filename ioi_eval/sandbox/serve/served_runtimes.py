@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ioi_eval import boxfiles
@@ -28,7 +28,7 @@ from ioi_eval.sandbox.local.scripts import Command
 from ioi_eval.sandbox.piston.stored_files import LIST, digest, runner_line
 from ioi_eval.sandbox.piston.wire import MAIN, RUN_PACKAGE, Runtime, Starter
 from ioi_eval.sandbox.serve.installed_packages import NotStored
-from ioi_eval.sandbox.serve.request import Refusal, Request, RequestedLimits
+from ioi_eval.sandbox.serve.request import Refusal, Request
 
 PACKAGE_VERSION = "1.0.0"
 """The version of our package in `piston/packages/`, and of the reference's `cms_ioi`."""
@@ -51,9 +51,6 @@ _JUDGE_COMPILES_S = 720
 _JUDGE_DIRECTORY = ".ioi_eval"
 """The directory in which a client's script finds our runner, so that the client sends us this one. As in our package,
 IOI_EVAL_JUDGE names it."""
-
-_OUTPUT_BYTES = 128 << 20  # of each stream that an answer returns
-_MAX_CPUS = 64  # without a limit for CPU time, only the wall clock should limit a stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +113,7 @@ def stored_work(request: Request, files: Mapping[str, Content], own_files: Mappi
 def _runner_job(request: Request, files: Mapping[str, Content], own_files: Mapping[str, Content]) -> Job:
     _refuse_more_memory(request)
     files = {**files, "runner": own_files["runner"]}
-    return Job(kind=JobKind.RUNNER, files=_files(files), run_limits=_limits(request.run))
+    return Job(kind=JobKind.RUNNER, files=_files(files), run_limits=request.run)
 
 
 def refuse_unjudged(work: Scripts, execution: Execution) -> None:
@@ -205,14 +202,8 @@ def _run(request: Request, argv: tuple[str, ...], *, judges: bool = False) -> Co
     return Command(stage="run", argv=argv, limits=_limits(request.run, judges=judges), stdin=request.stdin)
 
 
-def _limits(asked: RequestedLimits, *, judges: bool = False) -> StageLimits:
-    memory, wall_ms = asked.memory_bytes, asked.timeout_ms
-    if judges:
-        memory = None if memory is None else max(memory, DEFAULT_MEMORY_BYTES)
-        wall_ms = max(wall_ms, _JUDGE_WALL_MS)
-    return StageLimits(
-        wall_ms=wall_ms,
-        cpu_ms=asked.cpu_ms or _MAX_CPUS * wall_ms,
-        memory_bytes=memory,
-        output_bytes=_OUTPUT_BYTES,
-    )
+def _limits(asked: StageLimits, *, judges: bool) -> StageLimits:
+    if not judges:
+        return asked
+    memory = None if asked.memory_bytes is None else max(asked.memory_bytes, DEFAULT_MEMORY_BYTES)
+    return replace(asked, memory_bytes=memory, wall_ms=max(asked.wall_ms, _JUDGE_WALL_MS))
