@@ -14,7 +14,9 @@ Facts of both generations (recorded in 438 transcripts, and read in `api/src/`):
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -111,17 +113,16 @@ def cut_execution(status: int, beginning: bytes) -> Execution:
     )
 
 
-def checked(endpoint: str, result: Execution | SandboxError, job: Job) -> Execution | SandboxError:
-    """A job's result on an endpoint; an error instead if a job for the runner was answered by something else."""
-    if isinstance(result, Execution):
-        try:
-            _check_runner(result, job)
-        except TransientError as error:
-            return type(error)(f"{endpoint}: {error}")
-    return result
+@contextlib.contextmanager
+def naming(server: object, kind: type[SandboxError] = SandboxError) -> Iterator[None]:
+    """Put the name of a server before the message of an error of this kind."""
+    try:
+        yield
+    except kind as error:
+        raise type(error)(f"{server}: {error}") from error
 
 
-def _check_runner(execution: Execution, job: Job) -> None:
+def require_runner(execution: Execution, job: Job) -> None:
     """Check that an answer comes from the runner, and from this job's; and that its box lacked nothing, as on a machine
     without descriptors or disk space. (An absent command may be the job's own mistake.)
 

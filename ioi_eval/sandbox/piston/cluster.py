@@ -24,10 +24,10 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import (
@@ -51,16 +51,14 @@ from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import SlotRequest
 from ioi_eval.sandbox.piston.endpoints import EndpointSource, endpoint_source
 from ioi_eval.sandbox.piston.garbage_collection import rarer_garbage_collection
-from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd, end_of
+from ioi_eval.sandbox.piston.http_client import HttpClient, Reply, Sending, job_url
+from ioi_eval.sandbox.piston.job_end import JobEnd, end_of
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
 from ioi_eval.sandbox.piston.spool import RequestSpool
 from ioi_eval.sandbox.piston.stored_files import StoredFiles
 from ioi_eval.sandbox.piston.wire import Body, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerList
-
-if TYPE_CHECKING:
-    from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
 
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
 _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
@@ -69,6 +67,22 @@ _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
 _MAX_UNSERVED = 3
 """A job is given up after so many servers refused it. A server that lacks the package or cannot isolate is not counted:
 it gets no more such jobs. One whose limits have changed is counted from its second refusal of this job on."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _SentJob:
+    """A job, where it may run, and what became of its attempts: `last` is the last one's error, `retried` counts those
+    that this cluster sent again, `unserved` the refusals of the servers in `refused` that count."""
+
+    job: Job
+    target: Target
+    group: WorkerGroup
+    retries: Retries
+    request: SlotRequest
+    last: SandboxError | None = None
+    retried: int = 0
+    unserved: int = 0
+    refused: set[str] = field(default_factory=set)
 
 
 class PistonCluster:
@@ -84,7 +98,7 @@ class PistonCluster:
         events: get an event for each worker that comes or goes, and each job that is overdue or sent again.
 
     Raises:
-        InputError: an endpoint is not a URL, or a number is too small.
+        InputError: an endpoint is not a URL, a number is too small, or a profile or header is not valid.
         SetupError: on entering: no endpoint can be used; with the reason for the first ones.
         UnavailableError: on entering: no endpoint answers.
     """
@@ -116,46 +130,43 @@ class PistonCluster:
     def _forget(self) -> None:
         """Forget an earlier entry: nothing is known of its workers now, and its pool and spool used the clock and the
         locks of another event loop."""
+        emit = self._events.emit
+        self._client = HttpClient(self._headers)
         self._groups = WorkerGroups(self._slots)
         self._pool = Pool(
             patience_s=self._patience_s,
             rng=self._rng,
-            changed=lambda url, joins: self._events.emit("worker_joined" if joins else "worker_lost", endpoint=url),
+            changed=lambda url, joins: emit("worker_joined" if joins else "worker_lost", endpoint=url),
         )
-        self._spool, self._stored = RequestSpool(), StoredFiles()
-        self._list: WorkerList | None = None
-        self._last_failure: SandboxError | None = None  # of any job: workers may be out of service because of it
-
-    async def __aenter__(self) -> Self:
-        from ioi_eval.sandbox.piston.http_client import HttpClient
-
-        self._loop = asyncio.get_running_loop()
-        self._forget()
-        self._client: HttpClient = HttpClient(self._headers)
-        prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
-        workers = self._list = WorkerList(
+        self._list = WorkerList(
             self._source,
-            prober,
+            Prober(self._client, self._profile),
             self._groups,
             self._pool,
             time=self._client.time,
             start=self._start,
-            list_failed=lambda reason: self._events.emit("endpoints_unreadable", message=reason),
+            list_failed=lambda reason: emit("endpoints_unreadable", message=reason),
         )
+        self._spool, self._stored = RequestSpool(), StoredFiles()
+        self._last_failure: SandboxError | None = None  # of any job: workers may be out of service because of it
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self._forget()
         opened = self._opened = contextlib.AsyncExitStack()
         try:
             opened.callback(self._spool.close)
             await opened.enter_async_context(self._client)
             self._task_group = await opened.enter_async_context(asyncio.TaskGroup())
             opened.callback(self._end_tasks)
-            await workers.refresh()
-            await workers.wait_for_workers()
-            workers.require_any()
+            await self._list.refresh()
+            await self._list.wait_for_workers()
+            self._list.require_any()
         except BaseException:
             await opened.aclose()
             raise
-        self._start(workers.keep_refreshing())
-        self._start(self._run_ticks(workers))
+        self._start(self._list.keep_refreshing())
+        self._start(self._run_ticks())
         opened.enter_context(rarer_garbage_collection())
         return self
 
@@ -185,12 +196,12 @@ class PistonCluster:
     @property
     def unusable(self) -> Mapping[str, str]:
         """The endpoints that are not used now, and why."""
-        return {name: str(error) for name, error in self._list.unusable.items()} if self._list else {}
+        return {name: str(error) for name, error in self._list.unusable.items()}
 
     @property
     def silent(self) -> Sequence[str]:
         """The endpoints that have not answered yet. They are used as soon as they do."""
-        return self._list.silent if self._list else ()
+        return self._list.silent
 
     @property
     def package_faults(self) -> Sequence[str]:
@@ -217,15 +228,11 @@ class PistonCluster:
         group = self._groups.groups.get(target.name)
         if group is None:
             raise InputError(f"{target.name!r} is not a target of this cluster")
-        installed, pool = group.installed, self._pool
-        if installed.starter is Starter.BASH and two_stages.has_two_stages(job):
+        if group.installed.starter is Starter.BASH and two_stages.has_two_stages(job):
             job = two_stages.as_one_stage(job)
-        retries = job.retries or Retries()
+        pool, retries = self._pool, job.retries or Retries()
         while retries.useless:
             pool.pause(retries.useless.pop(), self._client.time())
-        retried = unserved = 0
-        refused: set[str] = set()
-        last: SandboxError | None = None
         request = pool.request(
             target.name,
             self._client.time(),
@@ -233,35 +240,46 @@ class PistonCluster:
             is_only=target.is_only,
             last_endpoint=retries.tried[-1] if retries.tried else None,
         )
+        sent = _SentJob(job=job, target=target, group=group, retries=retries, request=request)
         while True:
             end = JobEnd.CANCELLED
             try:
-                endpoint = await self._wait_for_slot(request, retries, last)
-                is_first = not retries.tried
+                endpoint = await self._wait_for_slot(sent)
                 retries.tried.append(endpoint)
-                result = await self._attempt(endpoint, request, job, group, is_first=is_first)
+                result = await self._attempt(endpoint, sent)
                 end = end_of(result, job)
             finally:
                 pool.release(request, end, self._client.time())
             if isinstance(result, Execution):
                 return result
-            last = self._last_failure = result
-            if isinstance(result, UnservedError):
-                is_news = self._groups.has_changed(endpoint) and endpoint not in refused
-                refused.add(endpoint)
-                unserved += not (is_news or self._groups.is_lost_for(endpoint, result))
-                self._require_isolation(group, result)
-            may_be_served = isinstance(result, UnservedError) and unserved < _MAX_UNSERVED
+            sent.last = self._last_failure = result
+            may_be_served = isinstance(result, UnservedError) and self._may_be_served(endpoint, sent, result)
             if not may_be_served and not isinstance(result, TransientError):
                 raise self._final(result, target)
             if end.may_have_started:
-                retried += 1
-                if not retries.take():
-                    raise self._final(exhausted(retries, result), target)
-                self._events.emit("job_retried", endpoint=endpoint, attempt=len(retries.tried), message=str(result))
-                await asyncio.sleep(backoff_s(retried, self._rng))
+                await self._wait_for_retry(endpoint, sent, result)
             self._require_entered_here()  # else nothing would end the wait
             pool.retry(request, self._client.time(), may_have_started=end.may_have_started)
+
+    def _may_be_served(self, endpoint: str, sent: _SentJob, error: UnservedError) -> bool:
+        """Whether to try another server after this one refused. Raises if no server can isolate programs."""
+        is_news = self._groups.has_changed(endpoint) and endpoint not in sent.refused
+        sent.refused.add(endpoint)
+        sent.unserved += not (is_news or self._groups.is_lost_for(endpoint, error))
+        members = sent.group.members
+        if members and self._groups.are_unconfined(members):
+            if self._groups.are_unconfined(self._groups.used):
+                raise IsolationError(str(error))
+            raise TargetLostError(f"no worker of {sent.target.name!r} can isolate programs; {error}")
+        return sent.unserved < _MAX_UNSERVED
+
+    async def _wait_for_retry(self, endpoint: str, sent: _SentJob, error: SandboxError) -> None:
+        """Wait before the job is sent again; raise if it must not be."""
+        sent.retried += 1
+        if not sent.retries.take():
+            raise self._final(exhausted(sent.retries, error), sent.target)
+        self._events.emit("job_retried", endpoint=endpoint, attempt=len(sent.retries.tried), message=str(error))
+        await asyncio.sleep(backoff_s(sent.retried, self._rng))
 
     def _final(self, error: SandboxError, target: Target) -> SandboxError:
         """The error of a job that is not sent again. The target is lost for it if none of the target's workers is left
@@ -273,7 +291,7 @@ class PistonCluster:
 
     def _require_entered_here(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
-        if self._list is None or not self._client.is_open:
+        if not self._client.is_open:
             raise SetupError(_NOT_ENTERED)
         if asyncio.get_running_loop() is not self._loop:
             raise SetupError(
@@ -283,8 +301,9 @@ class PistonCluster:
 
     # ------------------------------------------------------------------ one job
 
-    async def _wait_for_slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
+    async def _wait_for_slot(self, sent: _SentJob) -> str:
         """Wait for the slot, and return its endpoint's URL."""
+        request, last = sent.request, sent.last
         if not request.holds_slot and request.failure is None:
             turn: asyncio.Future[None] = self._loop.create_future()
             request.wake = lambda: None if turn.done() else turn.set_result(None)
@@ -293,7 +312,7 @@ class PistonCluster:
             finally:
                 request.wake = None
         if last is not None and isinstance(request.failure, ExhaustedError):
-            raise exhausted(retries, last, why=f"{request.failure}; ")
+            raise exhausted(sent.retries, last, why=f"{request.failure}; ")
         if (failure := request.failure) is not None:
             # why a worker is out of service, if that is known
             reason = last or next(iter(self.unusable.values()), None) or self._last_failure
@@ -302,32 +321,35 @@ class PistonCluster:
         assert request.last_endpoint is not None, "every slot belongs to an endpoint"
         return request.last_endpoint
 
-    async def _attempt(
-        self, endpoint: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
-    ) -> Execution | SandboxError:
-        """Run the job once on a worker.
+    async def _attempt(self, endpoint: str, sent: _SentJob) -> Execution | SandboxError:
+        """Run the job once on a worker. An error is returned if it came from there; one of this machine is raised.
 
         Files that the worker has are not sent; if it turns out not to have one, that file is sent after all. From the
         second attempt on, all files are sent, unless the worker accepts no request of that size.
         """
+        job, installed, target = sent.job, sent.group.installed, sent.group.target
         used = self._groups.used.get(endpoint)
-        worker = used.worker if used is not None else None
-        if not is_first and (await self._spool.body(job, group.installed)).size <= (group.target.max_body_bytes or 0):
-            worker = None
+        accepted = target.max_body_bytes or 0
+        if len(sent.retries.tried) > 1 and (await self._spool.body(job, installed)).size <= accepted:
+            used = None
         while True:
-            variant = self._stored.variant(job, worker, group.target)
-            sent, package = (job, "") if variant is None else (variant.job, variant.package)
-            body = await self._spool.body(sent, group.installed, package=package)
-            result = await self._send(endpoint, request, sent, body)
-            # whether it would refuse the job with any package: it cannot isolate, access is denied, or it is too large
-            is_refused = isinstance(result, UnservedError) and not isinstance(result, UnknownRuntimeError)
-            is_final = isinstance(result, OversizedError) or (is_refused and not self._groups.has_changed(endpoint))
-            if is_final or variant is None or not self._stored.note_missing(endpoint, variant, job, result):
-                return answer.checked(endpoint, result, job)
+            variant = None if used is None else self._stored.variant(job, used.worker, target)
+            reduced, package = (job, "") if variant is None else (variant.job, variant.package)
+            body = await self._spool.body(reduced, installed, package=package)
+            try:
+                execution = await self._send(endpoint, sent.request, reduced, body)
+                if variant is None or not self._stored.note_missing(endpoint, variant, job, execution):
+                    with answer.naming(endpoint):
+                        answer.require_runner(execution, job)
+                    return execution
+            except SandboxError as error:
+                is_refused = isinstance(error, UnservedError) and not isinstance(error, UnknownRuntimeError)
+                if isinstance(error, OversizedError) or (is_refused and not self._groups.has_changed(endpoint)):
+                    return error  # with any package: it is too large, the worker cannot isolate, or access is denied
+                if variant is None or not self._stored.note_missing(endpoint, variant, job, error):
+                    return error
 
-    async def _send(self, endpoint: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
-        from ioi_eval.sandbox.piston.http_client import Sending, job_url
-
+    async def _send(self, endpoint: str, request: SlotRequest, job: Job, body: Body) -> Execution:
         most = job.run_limits.output_bytes
         own_s = body.max_run_s + _SLACK_S + body.size / _BYTES_PER_S
         sending = Sending(body, body.max_wait_s + own_s, self._client)
@@ -336,16 +358,12 @@ class PistonCluster:
         request.abandon = sending.give_up
         try:
             reply = await self._client.post(job_url(endpoint), sending, max_bytes=4 * most + (1 << 20))
-        except AnswerLostError as lost:
-            return lost
         finally:
             request.abandon = None
-        try:
+        with answer.naming(endpoint):
             self._groups.require_unchanged(endpoint, reply.status, reply.body, size=body.size)
             execution = await self._read(reply, job)
             self._groups.require_suitable(endpoint, execution, job.kind)
-        except SandboxError as error:
-            return type(error)(f"{endpoint}: {error}")
         return execution
 
     async def _read(self, reply: Reply, job: Job) -> Execution:
@@ -358,20 +376,13 @@ class PistonCluster:
             execution = answer.execution(reply.status, reply.body, output_bytes=most)
         return two_stages.split_stages(execution) if two_stages.was_joined(job) else execution
 
-    def _require_isolation(self, group: WorkerGroup, error: SandboxError) -> None:
-        """Fail the job if all workers of its group, or of all groups, have turned out unable to isolate programs."""
-        if group.members and self._groups.are_unconfined(group.members):
-            if self._groups.are_unconfined(self._groups.used):
-                raise IsolationError(str(error))
-            raise TargetLostError(f"no worker of {group.target.name!r} can isolate programs; {error}")
-
     # ------------------------------------------------------------------ the workers
 
-    async def _run_ticks(self, workers: WorkerList) -> None:
+    async def _run_ticks(self) -> None:
         while True:
             await asyncio.sleep(TICK_S)
             for name in self._pool.tick(self._client.time()):
-                self._start(workers.check(name))
+                self._start(self._list.check(name))
 
     def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = self._task_group.create_task(work)

@@ -16,25 +16,23 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
+
+from yarl import URL
 
 from ioi_eval import shipped
-from ioi_eval.errors import OverloadError, RejectedError, SandboxError, SetupError, TransientError
+from ioi_eval.errors import OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Profile, Stage
 from ioi_eval.sandbox import profile_named
 from ioi_eval.sandbox.findings import Finding
 from ioi_eval.sandbox.piston import answer, probing, wire
 from ioi_eval.sandbox.piston.conditions import conditions, fatal
+from ioi_eval.sandbox.piston.http_client import HttpClient, Reply, Sending
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.literals import literal
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Runtime, Starter, without_problems
 from ioi_eval.toolchain import Toolchain
-
-if TYPE_CHECKING:
-    from yarl import URL
-
-    from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
 
 A = TypeVar("A")
 
@@ -114,17 +112,13 @@ class Prober:
 
     def address(self, endpoint: str) -> URL:
         """An endpoint's URL; its user and password, if any, are kept by the client."""
-        from yarl import URL
-
         return self._client.take_login(URL(endpoint))
 
     async def runtimes(self, url: URL) -> tuple[Runtime, ...]:
         """What a worker has installed; also used to check whether it is alive, as it answers if it is a Piston."""
         reply = await self._client.get(url / "runtimes", within_s=CHECK_S)
-        try:
+        with answer.naming(url):
             return answer.runtimes(reply.status, reply.body)
-        except SandboxError as error:
-            raise type(error)(f"{url}: {error}") from error
 
     async def explore(self, url: URL) -> Worker:
         """Find out what a worker can do. SandboxError if it does not answer now; SetupError if it answers, but cannot
@@ -256,10 +250,8 @@ class Prober:
         following = probing.with_ceiling(installed, refused) if refused else None
         if following is not None:
             return following
-        try:
+        with answer.naming(url, TransientError):
             execution = answer.execution(reply.status, reply.body)
-        except TransientError as error:
-            raise type(error)(f"{url}: {error}") from error
         failed, output = _failed_stage(execution)
         if failed.code is None and not padding:  # not because of its output: the machine may be too busy
             raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {output!r}")
@@ -312,8 +304,6 @@ class Prober:
         return reply
 
     async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
-        from ioi_eval.sandbox.piston.http_client import Sending
-
         sending = Sending(body, _PROBE_S, self._client)
         reply = await self._client.post(url / "execute", sending, max_bytes=_MAX_ANSWER_BYTES, gzipped=gzipped)
         if reply.is_cut:

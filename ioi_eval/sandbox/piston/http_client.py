@@ -1,6 +1,6 @@
 """Sends requests to servers in segments, reads whole answers, and sorts the ways in which both can fail.
 
-The only module of the client that uses aiohttp; it is imported when a cluster is entered.
+The only module of the client that uses aiohttp.
 
 Piston closes a connection that was idle for 5 s. We keep idle connections for less, but a request may still arrive just
 as the server closes its connection. We assume this if a connection that was used before breaks within a second, and no

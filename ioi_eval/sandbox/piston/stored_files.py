@@ -212,15 +212,15 @@ class StoredFiles:
                 faults.append(f"{of_package} all of it {known.unusable}; it is sent instead")
         return tuple(faults)
 
-    def variant(self, job: Job, worker: Worker | None, target: Target) -> Variant | None:
+    def variant(self, job: Job, worker: Worker, target: Target) -> Variant | None:
         """The job without the files that a worker has; `None` if all files must be sent.
 
         Args:
-            worker: the worker that will run it; `None` if unknown.
+            worker: the worker that will run it.
             target: the worker's. If its compiler or libraries are in a package, only the usual one can be used, as a
                 job sees its own package only.
         """
-        if worker is None or job.kind is not JobKind.RUNNER:
+        if job.kind is not JobKind.RUNNER:
             return None
         url, compiler = str(worker.url), target.toolchain
         needed = (*job.sees, *(() if compiler.static else (compiler.command,)))

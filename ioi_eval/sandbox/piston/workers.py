@@ -13,7 +13,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+from yarl import URL
 
 from ioi_eval.errors import (
     InputError,
@@ -32,9 +34,6 @@ from ioi_eval.sandbox.piston.endpoint_state import Endpoint
 from ioi_eval.sandbox.piston.endpoints import EndpointSource, endpoints_now
 from ioi_eval.sandbox.piston.pool import Pool
 from ioi_eval.sandbox.piston.wire import InstalledStarter, Starter, without_problems
-
-if TYPE_CHECKING:
-    from yarl import URL
 
 JOIN_S = 1.5
 """When no endpoint has answered for so long, a run begins with the workers that have: exploring one takes less."""

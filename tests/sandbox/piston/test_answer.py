@@ -194,6 +194,5 @@ def test_a_fault_of_another_shape_is_a_lost_answer(line: str) -> None:
     """A broken server sent it: the runner writes texts."""
     execution = answer.execution(200, json.dumps({"run": STAGE | {"stdout": line, "code": 3}}).encode())
     assert answer.unsuitable(execution, JobKind.RUNNER) is None
-    lost = answer.checked("here", execution, JOB)
-    assert isinstance(lost, TransportError)
-    assert "not started there, or crashed" in str(lost)
+    with pytest.raises(TransportError, match="not started there, or crashed"):
+        answer.require_runner(execution, JOB)

@@ -425,6 +425,6 @@ def test_a_run_does_not_wait_until_all_busy_workers_have_answered(monkeypatch: p
 
 @pytest.mark.parametrize("value", ["Bearer x\n", "x\0", None])
 def test_a_header_that_cannot_be_sent(value: Any) -> None:
-    """It is refused on entering, with its name and without its value: a token, with the line break of its file."""
+    """It is refused at once, with its name and without its value: a token, with the line break of its file."""
     with pytest.raises(InputError, match=r"the header .Authorization. is not one line of text; [^x]*$"):
         HttpClient({"Authorization": value})
