@@ -64,7 +64,7 @@ _SLACK_S = 10.0  # making and clearing the box, on a loaded server
 _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
 _NOT_ENTERED = "the cluster is not entered: use `async with PistonCluster(…) as cluster`"
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
-_MAX_UNSERVED = 3
+_MAX_REFUSALS = 3
 """A job is given up after so many servers refused it. A server that lacks the package or cannot isolate is not counted:
 it gets no more such jobs. One whose limits have changed is counted from its second refusal of this job on."""
 
@@ -72,7 +72,7 @@ it gets no more such jobs. One whose limits have changed is counted from its sec
 @dataclass(slots=True, kw_only=True)
 class _SentJob:
     """A job, where it may run, and what became of its attempts: `last` is the last one's error, `retried` counts those
-    that this cluster sent again, `unserved` the refusals of the servers in `refused` that count."""
+    that this cluster sent again, `refusals` those of the servers in `refused` that count."""
 
     job: Job
     target: Target
@@ -81,7 +81,7 @@ class _SentJob:
     request: SlotRequest
     last: SandboxError | None = None
     retried: int = 0
-    unserved: int = 0
+    refusals: int = 0
     refused: set[str] = field(default_factory=set)
 
 
@@ -265,13 +265,13 @@ class PistonCluster:
         """Whether to try another server after this one refused. Raises if no server can isolate programs."""
         is_news = self._groups.has_changed(endpoint) and endpoint not in sent.refused
         sent.refused.add(endpoint)
-        sent.unserved += not (is_news or self._groups.is_lost_for(endpoint, error))
+        sent.refusals += not (is_news or self._groups.is_lost_for(endpoint, error))
         members = sent.group.members
         if members and self._groups.are_unconfined(members):
             if self._groups.are_unconfined(self._groups.used):
                 raise IsolationError(str(error))
             raise TargetLostError(f"no worker of {sent.target.name!r} can isolate programs; {error}")
-        return sent.unserved < _MAX_UNSERVED
+        return sent.refusals < _MAX_REFUSALS
 
     async def _wait_for_retry(self, endpoint: str, sent: _SentJob, error: SandboxError) -> None:
         """Wait before the job is sent again; raise if it must not be."""

@@ -62,7 +62,7 @@ BODY_SETTING = (
 )
 
 
-def conditions(
+def conditions_of(
     installed: InstalledStarter,
     *,
     is_bundled: bool,

@@ -26,7 +26,7 @@ from ioi_eval.model import Execution, Profile, Stage
 from ioi_eval.sandbox import profile_named
 from ioi_eval.sandbox.findings import Finding
 from ioi_eval.sandbox.piston import answer, probing, wire
-from ioi_eval.sandbox.piston.conditions import conditions, fatal
+from ioi_eval.sandbox.piston.conditions import conditions_of, fatal
 from ioi_eval.sandbox.piston.http_client import HttpClient, Reply, Sending
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.literals import literal
@@ -81,7 +81,7 @@ class Worker:
     @property
     def conditions(self) -> tuple[Finding, ...]:
         """The conditions under which it judges."""
-        return conditions(
+        return conditions_of(
             self.installed,
             is_bundled=self.profile is Profile.BUNDLED,
             output_bytes=self.max_output_bytes,
@@ -210,7 +210,7 @@ class Prober:
     async def _conditions(self, url: URL, installed: InstalledStarter, output_bytes: int | None) -> tuple[Finding, ...]:
         is_bundled = self._profile_of(installed) is Profile.BUNDLED
         body_bytes = await self._measure_body(url, installed)
-        return conditions(installed, is_bundled=is_bundled, output_bytes=output_bytes, body_bytes=body_bytes)
+        return conditions_of(installed, is_bundled=is_bundled, output_bytes=output_bytes, body_bytes=body_bytes)
 
     async def _probe(self, url: URL, installed: InstalledStarter) -> tuple[InstalledStarter, ProbeReport]:
         nonce = secrets.token_hex(16)

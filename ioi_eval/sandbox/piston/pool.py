@@ -216,7 +216,7 @@ class Pool:
     def tick(self, now: float) -> list[str]:
         """Do what is due. Returns the endpoints to check now; call `check_ended` after each check."""
         for group in self._groups.values():
-            self._fail_unserved(group, now)
+            self._fail_waiting(group, now)
             if group.retried:
                 self._serve(group, now)  # the budget has grown
                 self._fail_held_back(group, now)
@@ -240,7 +240,7 @@ class Pool:
             elif request.is_waiting and now - request.held_back_since >= self._patience_s:
                 self._fail(request, ExhaustedError(_TOO_MANY_RETRIED.format(seconds=self._patience_s)))
 
-    def _fail_unserved(self, group: Group, now: float) -> None:
+    def _fail_waiting(self, group: Group, now: float) -> None:
         """Fail the jobs that have waited for as long as they may while no endpoint of their group was in service."""
         if group.unavailable_since is None or not (group.waiting or group.retried):
             return
@@ -282,7 +282,7 @@ class Pool:
         if group.unavailable_since is None:
             self._serve(group, now)
         else:
-            self._fail_unserved(group, now)
+            self._fail_waiting(group, now)
 
     def _serve(self, group: Group, now: float) -> None:
         while (queue := group.next_queue(lambda: self._budget.allows_retry(now))) is not None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ioi_eval import boxfiles
 from ioi_eval.sandbox.findings import Severity
 from ioi_eval.sandbox.piston import conditions as module
-from ioi_eval.sandbox.piston.conditions import conditions, fatal, in_one_line
+from ioi_eval.sandbox.piston.conditions import conditions_of, fatal, in_one_line
 from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Starter
 
 limits = st.none() | st.integers(min_value=0, max_value=1 << 42)
@@ -33,7 +33,7 @@ def test_fatal_conditions_name_the_setting(
     known: dict[str, int | None], starter: Starter, is_bundled: bool, output: int | None, body: int | None
 ) -> None:
     """For all limits: each condition is listed once, and a fatal one has the setting of the server."""
-    found = conditions(installed(starter, **known), is_bundled=is_bundled, output_bytes=output, body_bytes=body)
+    found = conditions_of(installed(starter, **known), is_bundled=is_bundled, output_bytes=output, body_bytes=body)
     assert len({each.what for each in found}) == len(found)
     for each in found:
         assert each.advice or each.severity is not Severity.BAD
@@ -45,7 +45,7 @@ def test_a_server_set_up_by_start_worker_has_no_fault() -> None:
     times = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 300_000, "compile_cpu_time": 300_000}
     for known in (times, {name: most for name, most in times.items() if name.endswith("timeout")}):
         ours = installed(Starter.IOI_EVAL, **known)
-        found = conditions(ours, is_bundled=True, output_bytes=4 << 20, body_bytes=48 << 20)
+        found = conditions_of(ours, is_bundled=True, output_bytes=4 << 20, body_bytes=48 << 20)
         assert {each.severity for each in found} == {Severity.OK}
 
 
@@ -53,7 +53,7 @@ def test_time_limits_for_the_scripts_of_cms_ioi() -> None:
     """The scripts of `cms_ioi` need 3 s more than a test's limit, our runner 10 s. So 10 s are fatal only for ours."""
     for starter, expected in ((Starter.IOI_EVAL, Severity.BAD), (Starter.CMS_IOI, Severity.WARNING)):
         of_server = installed(starter, run_timeout=10_000)
-        (found, *_) = conditions(of_server, is_bundled=False, output_bytes=1 << 20, body_bytes=48 << 20)
+        (found, *_) = conditions_of(of_server, is_bundled=False, output_bytes=1 << 20, body_bytes=48 << 20)
         assert (found.what, found.severity) == ("run_timeout", expected)
 
 
