@@ -16,10 +16,9 @@ from ioi_eval.errors import InputError, SandboxError, SetupError
 from ioi_eval.report.texts import counted, printable, table
 
 if TYPE_CHECKING:
-    from yarl import URL
-
     from ioi_eval.sandbox.piston.control import PackageChange
     from ioi_eval.sandbox.piston.discovery import Prober, Worker
+    from ioi_eval.sandbox.piston.wire import Runtime
 
 
 Repository = Annotated[Path | None, option("--repository DIR", "The directory that the workers install packages from.")]
@@ -54,7 +53,7 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
             f"{each.latency_ms:.0f}" if each.latency_ms is not None else "",
             "0" if each.why_not else str(slots),
             each.server,
-            each.why_not or _runtimes([(runtime.language, runtime.version) for runtime in each.runtimes]),
+            each.why_not or _runtimes(each.runtimes),
         ]
         for each in workers
     ]
@@ -79,7 +78,9 @@ def probe(*, endpoints: Endpoints = None) -> int:
     known = asyncio.run(abilities(needed_cluster(endpoints).urls))
     rows = []
     for each in known:
-        starters = map(_starter, (each.bundled, each.classic))
+        starters = (
+            "no" if worker is None else worker.installed.starter.value for worker in (each.bundled, each.classic)
+        )
         rows.append([worker_name(each.url), *starters, *_offer(each.bundled or each.classic)])
     head = ("endpoint", "bundled", "classic", "compiler", "request", "longest", "cpus")
     _show(head, rows, left=frozenset({0, 1, 2, 3}))
@@ -255,30 +256,31 @@ class Abilities:
 
 async def abilities(urls: Sequence[str]) -> list[Abilities]:
     """Explore all workers, many at once; the results are in the order given."""
-    import asyncio
-
     from ioi_eval.model.terms import Profile
     from ioi_eval.sandbox.findings import NOT_BY_DEFAULT
+    from ioi_eval.sandbox.piston.control import ask_each
     from ioi_eval.sandbox.piston.discovery import Prober
     from ioi_eval.sandbox.piston.http_client import HttpClient
     from ioi_eval.sandbox.piston.wire import Starter
 
     async with HttpClient() as client:
-        probers = Prober(client, Profile.BUNDLED), Prober(client, Profile.CLASSIC)
-        async with asyncio.TaskGroup() as group:
-            tasks = [[group.create_task(_explored(prober, prober.address(url))) for prober in probers] for url in urls]
-    found = []
-    for url, pair in zip(urls, tasks, strict=True):
-        (bundled, no_bundled), (classic, no_classic) = (task.result() for task in pair)
-        has_own_scripts = classic is not None and classic.installed.starter is Starter.CMS_IOI
-        not_by_default = f"cms_ioi: {NOT_BY_DEFAULT}" if bundled is None and has_own_scripts else ""
-        why_not = tuple(filter(None, (no_bundled, no_classic, not_by_default)))
-        found.append(Abilities(url=url, bundled=bundled, classic=classic, why_not=why_not))
-    return found
+        for_bundled, for_classic = (Prober(client, profile) for profile in (Profile.BUNDLED, Profile.CLASSIC))
+
+        async def ability(url: str) -> Abilities:
+            bundled, no_bundled = classic, no_classic = await _explored(for_bundled, url)
+            if bundled is None or bundled.installed.starter is not Starter.IOI_EVAL:  # which supports both
+                classic, no_classic = await _explored(for_classic, url)
+            has_own_scripts = classic is not None and classic.installed.starter is Starter.CMS_IOI
+            not_by_default = f"cms_ioi: {NOT_BY_DEFAULT}" if bundled is None and has_own_scripts else ""
+            why_not = tuple(filter(None, (no_bundled, no_classic, not_by_default)))
+            return Abilities(url=url, bundled=bundled, classic=classic, why_not=why_not)
+
+        return await ask_each(urls, ability, at_once=len(urls))
 
 
-async def _explored(prober: Prober, url: URL) -> tuple[Worker | None, str]:
+async def _explored(prober: Prober, endpoint: str) -> tuple[Worker | None, str]:
     """What was found out about a worker, or why it does not support the profile."""
+    url = prober.address(endpoint)
     try:
         return await prober.explore(url), ""
     except (SandboxError, SetupError) as error:
@@ -298,24 +300,16 @@ def _show_usable(known: Sequence[Abilities], *, workers: int) -> int:
     return exit_code_of_workers(able, workers)
 
 
-def _runtimes(installed: list[tuple[str, str]]) -> str:
+def _runtimes(installed: Sequence[Runtime]) -> str:
     """The runtimes that judging can use, then how many problems' packages and other packages there are."""
     from ioi_eval.sandbox.piston.wire import RUN_PACKAGE, is_problems
 
-    ours = {"ioi_eval", RUN_PACKAGE, "bash", "cms_ioi", "cms"}
-    known = [
-        f"{name} {version}{' (package cms_ioi)' if name == 'cms' else ''}"
-        for name, version in installed
-        if name in ours
-    ]
-    problems = sum(is_problems(name) for name, _ in installed)
+    ours = {"ioi_eval": "", RUN_PACKAGE: "", "bash": "", "cms_ioi": "", "cms": " (package cms_ioi)"}
+    known = [f"{each.language} {each.version}{ours[each.language]}" for each in installed if each.language in ours]
+    problems = sum(is_problems(each.language) for each in installed)
     others = len(installed) - len(known) - problems
     counts = [counted(problems, "problem")] * bool(problems) + [counted(others, "other")] * bool(others)
     return ", ".join([*known, *counts]) or "none"
-
-
-def _starter(worker: Worker | None) -> str:
-    return "no" if worker is None else worker.installed.starter.value
 
 
 def _offer(worker: Worker | None) -> list[str]:
