@@ -124,24 +124,21 @@ class Prober:
         """Find out what a worker can do. SandboxError if it does not answer now; SetupError if it answers, but cannot
         serve, with what to change there; UnsuitableWorkerError if its limits are the reason."""
         runtimes = await _repeat(partial(self.runtimes, url))
-        errors: list[SetupError | RejectedError] = []
-        reasons: list[str] = []
-        limited: list[InstalledStarter] = []
+        failed: list[tuple[InstalledStarter, SetupError | RejectedError]] = []
         for installed in probing.starters(runtimes, self._profile):
             try:
                 worker = await self._explore_package(url, runtimes, installed)
             except (SetupError, RejectedError) as error:
-                errors.append(error)
-                reasons.append(f"{installed.starter.value}: {error}")
-                limited += [installed] if isinstance(error, UnsuitableWorkerError) else []
+                failed.append((installed, error))
                 continue
-            for better in limited:  # the worker may have been restarted with other limits meanwhile
-                with contextlib.suppress(SetupError, RejectedError):
+            for better in (package for package, error in failed if isinstance(error, UnsuitableWorkerError)):
+                with contextlib.suppress(SetupError, RejectedError):  # it may have been restarted with other limits
                     return await self._explore_package(url, runtimes, better)
             return worker
+        reasons = [f"{package.starter.value}: {error}" for package, error in failed]
         # if the best package is unsuitable, the faults of the others need not be fixed
-        if errors and isinstance(errors[0], UnsuitableWorkerError):
-            raise UnsuitableWorkerError(f"{url}: {reasons[0]}", errors[0].conditions, errors[0].worker)
+        if failed and isinstance(best := failed[0][1], UnsuitableWorkerError):
+            raise UnsuitableWorkerError(f"{url}: {reasons[0]}", best.conditions, best.worker)
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(
             f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}; {answer.INSTALL}")
@@ -247,8 +244,7 @@ class Prober:
         """The execution of the probe; if the worker refuses its limits, the starter with the ceiling it names."""
         reply = await self._post(url, _probe_body(installed, nonce, padding))
         refused = answer.refused_ceiling(reply.status, reply.body)
-        following = probing.with_ceiling(installed, refused) if refused else None
-        if following is not None:
+        if refused and (following := probing.with_ceiling(installed, refused)):
             return following
         with answer.naming(url, TransientError):
             execution = answer.execution(reply.status, reply.body)

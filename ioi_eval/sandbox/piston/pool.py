@@ -357,10 +357,7 @@ class Pool:
     # ------------------------------------------------------------------ bookkeeping
 
     def _group(self, name: str, now: float) -> Group:
-        group = self._groups.get(name)
-        if group is None:
-            group = self._groups[name] = Group(name, now)
-        return group
+        return self._groups.get(name) or self._groups.setdefault(name, Group(name, now))
 
     def _after_change(self, state: EndpointState, now: float, *, forget: bool = True) -> None:
         """After every change of an endpoint: serve requests that can be served now, and forget it if it has left."""

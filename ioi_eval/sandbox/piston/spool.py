@@ -99,7 +99,6 @@ class RequestSpool:
         """Release the file. Requests under way keep it open."""
         self._literals.clear()
         self._memory = RecentValues(_MEMORY_BYTES)
-        self._end = 0
         self._file = None
 
     async def _literal_of_blob(self, blob: Blob, encode: _Encode) -> Literal:
