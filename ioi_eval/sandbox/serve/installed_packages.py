@@ -86,10 +86,10 @@ class InstalledPackages:
             if _LANGUAGE.fullmatch(path.parent.name) and _VERSION.fullmatch(path.name)
         )
 
-    def list_repository(self) -> list[tuple[Runtime, str, str]]:
+    def list_repository(self) -> dict[Runtime, tuple[str, str]]:
         """The packages of the repository, each with its hash and address."""
         if not self._repository:
-            return []
+            return {}
         index = self._repository if self._is_served else str(Path(self._repository) / "index")
         content = bytearray()
         for part in self._parts(index):
@@ -97,19 +97,19 @@ class InstalledPackages:
             if len(content) >= _INDEX_BYTES:
                 break
         entries = (line.split(",", 3) for line in content.decode("utf-8", "replace").splitlines())
-        return [
-            (Runtime(language=entry[0], version=entry[1]), entry[2], entry[3])
+        return {
+            Runtime(language=entry[0], version=entry[1]): (entry[2], entry[3])
             for entry in entries
             if len(entry) == 4 and _LANGUAGE.fullmatch(entry[0]) and _VERSION.fullmatch(entry[1])
-        ]
+        }
 
     def install(self, language: str, version: str) -> Runtime:
         """Install a package of the repository, if it is not installed already."""
-        entries = {(each[0].language, each[0].version): each for each in self.list_repository()}
-        listed = request.find([each[0] for each in entries.values()], language, version)
-        if listed is None:
+        entries = self.list_repository()
+        runtime = request.find([*entries], language, version)
+        if runtime is None:
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
-        runtime, sha256, address = entries[listed.language, listed.version]
+        sha256, address = entries[runtime]
         installed = self._directory / runtime.language / runtime.version
         if installed.exists():
             raise Refusal(500, {"message": "Already installed"})
@@ -272,7 +272,7 @@ class ServedPackages:
         self._looks, self._listings, self._changes = (
             ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("runtimes", "repository", "packages")
         )
-        self._listing: Future[list[tuple[Runtime, str, str]]] | None = None
+        self._listing: Future[dict[Runtime, tuple[str, str]]] | None = None
         self._change: Future[Runtime] | None = None
 
     async def runtimes(self) -> tuple[Runtime, ...]:
@@ -283,7 +283,7 @@ class ServedPackages:
         """The packages of the repository; requests that come while it is read get the same answer."""
         if self._listing is None or self._listing.done():
             self._listing = self._listings.submit(self.packages.list_repository)
-        return [each for each, _, _ in await self._end_of(self._listing, "reading the package repository")]
+        return [*await self._end_of(self._listing, "reading the package repository")]
 
     def close(self) -> None:
         """Start no more work, and give up what is being installed: the process ends when all of its threads have."""

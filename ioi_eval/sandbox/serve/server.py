@@ -107,11 +107,9 @@ async def serving(
         except (OSError, UnicodeError) as error:  # the second for a name with a part that is empty or too long
             reason = getattr(error, "strerror", None) or error
             raise SetupError(f"cannot listen on {host}:{port}: {reason}") from error
-        try:
+        with contextlib.closing(listening):
             bound = listening.sockets[0].getsockname()
             yield f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
-        finally:
-            listening.close()
     finally:
         await app_runner.cleanup()
         server.close()
@@ -312,7 +310,7 @@ class _Server:
         """Read and unpack the body; it must arrive in time."""
         if (http_request.content_length or 0) > most:
             raise json_bodies.too_large(most)
-        if http_request.headers.get("Expect", "").lower() == "100-continue":
+        if http_request.version >= (1, 1) and http_request.headers.get("Expect", "").lower() == "100-continue":
             await http_request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             http_request.writer.output_size = 0  # as the answer has not begun
         body = bytearray()
