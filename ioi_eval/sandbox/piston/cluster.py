@@ -196,7 +196,7 @@ class PistonCluster:
     @property
     def unusable(self) -> Mapping[str, str]:
         """The endpoints that are not used now, and why."""
-        return {name: str(error) for name, error in self._list.unusable.items()}
+        return {endpoint: str(error) for endpoint, error in self._list.unusable.items()}
 
     @property
     def silent(self) -> Sequence[str]:
@@ -381,8 +381,8 @@ class PistonCluster:
     async def _run_ticks(self) -> None:
         while True:
             await asyncio.sleep(TICK_S)
-            for name in self._pool.tick(self._client.time()):
-                self._start(self._list.check(name))
+            for endpoint in self._pool.tick(self._client.time()):
+                self._start(self._list.check(endpoint))
 
     def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = self._task_group.create_task(work)

@@ -125,7 +125,7 @@ class Machine:
 
     def serving(self, group: Group) -> list[EndpointState]:
         """Its endpoints of a group that are in service."""
-        return [endpoint for endpoint in self.endpoints if endpoint.group is group and endpoint.in_service]
+        return [state for state in self.endpoints if state.group is group and state.in_service]
 
 
 @dataclass(slots=True, eq=False)
@@ -161,31 +161,31 @@ class Group:
         """The requests that wait, in the order in which they arrived."""
         return sorted(request for request in (*self.waiting, *self.retried) if request.is_waiting)
 
-    def update(self, endpoint: EndpointState, now: float) -> bool:
+    def update(self, state: EndpointState, now: float) -> bool:
         """Offer an endpoint exactly if it has a free slot, and keep count of those in service. Returns whether it has
         entered or left service. Of the endpoints that run equally many jobs, it is used last."""
-        if endpoint.offered_load is not None:
-            del self._by_load[endpoint.offered_load][endpoint]
-            endpoint.offered_load = None
-        if endpoint.has_free_slot:
-            load = endpoint.offered_load = len(endpoint.running)
+        if state.offered_load is not None:
+            del self._by_load[state.offered_load][state]
+            state.offered_load = None
+        if state.has_free_slot:
+            load = state.offered_load = len(state.running)
             while len(self._by_load) <= load:
                 self._by_load.append(OrderedDict())
-            self._by_load[load][endpoint] = None
-        if endpoint.in_service is endpoint.is_counted:
+            self._by_load[load][state] = None
+        if state.in_service is state.is_counted:
             return False
-        endpoint.is_counted = endpoint.in_service
-        self.in_service += 1 if endpoint.in_service else -1
+        state.is_counted = state.in_service
+        self.in_service += 1 if state.in_service else -1
         self.unavailable_since = None if self.in_service else now
         return True
 
     def free_endpoint(self, avoid: str | None) -> EndpointState | None:
         """The endpoint with a free slot that runs the fewest jobs; another than `avoid` if there is one."""
         second_choice = None
-        for endpoint in chain.from_iterable(self._by_load):
-            if endpoint.endpoint.url != avoid:
-                return endpoint
-            second_choice = endpoint
+        for state in chain.from_iterable(self._by_load):
+            if state.endpoint.url != avoid:
+                return state
+            second_choice = state
         return second_choice
 
 

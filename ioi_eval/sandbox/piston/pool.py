@@ -69,7 +69,7 @@ _TOO_MANY_RETRIED = (
 
 class Pool:
     """The slots of all endpoints; see the module. `rng` makes the length of pauses random; `changed` is called when an
-    endpoint enters or leaves service, with its name and whether it is in service now."""
+    endpoint enters or leaves service, with its URL and whether it is in service now."""
 
     def __init__(
         self, *, patience_s: float, rng: random.Random, changed: Callable[[str, bool], None] = lambda _, __: None
@@ -101,16 +101,16 @@ class Pool:
             state.begin(endpoint, group, now)
         self._after_change(state, now)
 
-    def remove(self, name: str, now: float) -> None:
+    def remove(self, endpoint: str, now: float) -> None:
         """Give an endpoint no more jobs. Those that it runs continue."""
-        state = self._endpoints.get(name)
+        state = self._endpoints.get(endpoint)
         if state is not None:
             state.is_listed = False
             self._after_change(state, now)
 
-    def check_ended(self, name: str, is_alive: bool, now: float) -> None:
+    def check_ended(self, endpoint: str, is_alive: bool, now: float) -> None:
         """A check of an endpoint ended."""
-        state = self._endpoints.get(name)
+        state = self._endpoints.get(endpoint)
         if state is None or not state.is_checked:
             return
         if state.check_ended(is_alive, now, self._rng):
@@ -119,12 +119,12 @@ class Pool:
                     request.abandon()
         self._after_change(state, now)
 
-    def pause(self, name: str, now: float) -> None:
+    def pause(self, endpoint: str, now: float) -> None:
         """Give an endpoint no jobs for up to `LONGEST_PAUSE_S`: it answers them, but its answers are of no use.
 
         If no other one of its group is in service, it keeps getting jobs, so that callers soon learn what is wrong.
         """
-        state = self._endpoints.get(name)
+        state = self._endpoints.get(endpoint)
         if state is not None and state.group.in_service > state.in_service:
             state.pause_for_long(now, self._rng)
             self._after_change(state, now)
@@ -220,11 +220,11 @@ class Pool:
             if group.retried:
                 self._serve(group, now)  # the budget has grown
                 self._fail_held_back(group, now)
-        due = sorted((state.check_due, name) for name, state in self._endpoints.items() if state.check_due <= now)
-        names = [name for _, name in due[: int(CHECKS_PER_S * TICK_S)]]
-        for name in names:
-            self._endpoints[name].is_checked = True
-        return names
+        due = sorted((state.check_due, url) for url, state in self._endpoints.items() if state.check_due <= now)
+        endpoints = [url for _, url in due[: int(CHECKS_PER_S * TICK_S)]]
+        for each in endpoints:
+            self._endpoints[each].is_checked = True
+        return endpoints
 
     def _fail_held_back(self, group: Group, now: float) -> None:
         """Fail the retried jobs that the budget has held back for too long, because so many others failed again.

@@ -201,8 +201,8 @@ class StoredFiles:
     def faults(self) -> tuple[str, ...]:
         """What was wrong with problems' packages, one sentence for each worker and package."""
         faults: list[str] = []
-        for (name, package), known in self._known.items():
-            of_package = f"{name}: of the package {package}"
+        for (endpoint, package), known in self._known.items():
+            of_package = f"{endpoint}: of the package {package}"
             if known.damaged:
                 more = len(known.damaged) - 1
                 others = f", and {more} more are missing or differ; they are" if more else "; it is"
@@ -236,7 +236,7 @@ class StoredFiles:
                 return without_runner(job, package)
         return None
 
-    def note_missing(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
+    def note_missing(self, endpoint: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
         """Note which files a worker, named by its URL, turned out not to have. Returns whether there are any: then send
         the job again.
 
@@ -246,7 +246,7 @@ class StoredFiles:
         reasons = variant.missing(result)
         if not reasons:
             return False
-        known = self._known[name, variant.package]
+        known = self._known[endpoint, variant.package]
         news = {file_hash: reason for file_hash, reason in reasons.items() if file_hash not in known.absent}
         known.absent.update(reasons)
         held = job.package.held if job.package is not None else ()

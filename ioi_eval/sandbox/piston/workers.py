@@ -262,12 +262,12 @@ class WorkerList:
         used."""
         wanted = {str(url): url for url in map(self._prober.address, await endpoints_now(self._source))}
         self._listed = frozenset(wanted)
-        for name in [name for name in (*self._groups.used, *self.unusable) if name not in wanted]:
-            self.unusable.pop(name, None)
-            self._remove(name)
-        for name, url in wanted.items():
-            if name not in self._groups.used and name not in self._exploring:
-                self._exploring[name] = self._start(self._explore_new(name, url))
+        for endpoint in [endpoint for endpoint in (*self._groups.used, *self.unusable) if endpoint not in wanted]:
+            self.unusable.pop(endpoint, None)
+            self._remove(endpoint)
+        for endpoint, url in wanted.items():
+            if endpoint not in self._groups.used and endpoint not in self._exploring:
+                self._exploring[endpoint] = self._start(self._explore_new(endpoint, url))
 
     async def keep_refreshing(self) -> None:
         """Refresh at intervals. A list that cannot be read changes nothing; each new reason is passed on once."""
@@ -283,9 +283,9 @@ class WorkerList:
                 self._list_failed(reason)
             last = reason
 
-    async def check(self, name: str) -> None:
+    async def check(self, endpoint: str) -> None:
         """Check for the pool whether an endpoint is alive, and whether it has changed."""
-        used, url = self._groups.used.get(name), self._prober.address(name)
+        used, url = self._groups.used.get(endpoint), self._prober.address(endpoint)
         is_alive = False
         try:
             runtimes = await self._prober.runtimes(url)
@@ -297,40 +297,40 @@ class WorkerList:
                     self._prober.measure_again(url)
                 if is_alive:
                     used.worker = replace(used.worker, runtimes=runtimes)
-                    self.unusable.pop(name, None)
+                    self.unusable.pop(endpoint, None)
                 elif await self._explore(url):
                     return
         except (SandboxError, SetupError) as error:
             if used is not None:
-                self.unusable[name] = error
-        self._pool.check_ended(name, is_alive, self._time())
+                self.unusable[endpoint] = error
+        self._pool.check_ended(endpoint, is_alive, self._time())
 
-    async def _explore_new(self, name: str, url: URL) -> None:
+    async def _explore_new(self, endpoint: str, url: URL) -> None:
         try:
             await self._explore(url)
         finally:
-            del self._exploring[name]
+            del self._exploring[endpoint]
 
     async def _explore(self, url: URL) -> bool:
         """Find out what an endpoint can do, and take it into service; or note why it cannot be used.
 
         One that is not listed any more when that is known is neither used nor noted.
         """
-        name = str(url)
+        endpoint = str(url)
         try:
             worker = await self._prober.explore(url)
         except (SandboxError, SetupError) as error:
-            if name in self._listed:
-                self.unusable[name] = error
+            if endpoint in self._listed:
+                self.unusable[endpoint] = error
             if isinstance(error, SetupError):
-                self._remove(name)
+                self._remove(endpoint)
             return False
-        if name not in self._listed:
+        if endpoint not in self._listed:
             return False
-        self.unusable.pop(name, None)
+        self.unusable.pop(endpoint, None)
         self._pool.add(self._groups.add(worker), self._time())
         return True
 
-    def _remove(self, name: str) -> None:
-        self._groups.remove(name)
-        self._pool.remove(name, self._time())
+    def _remove(self, endpoint: str) -> None:
+        self._groups.remove(endpoint)
+        self._pool.remove(endpoint, self._time())
