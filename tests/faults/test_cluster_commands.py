@@ -134,6 +134,7 @@ def test_probe_lists_what_each_worker_can_do(start: Any, run: Run) -> None:
     done = run("cluster", "probe", "--endpoints", f"{ours},{bash},{neither},{stock},{NOWHERE}")
     assert done.returncode == 1, done.stderr
     assert row_of(ours, done.stdout)[1:3] == ["ioi_eval", "ioi_eval"]
+    assert counts(ours, "stub")["listed"] == 1, "it is explored once for both profiles"
     assert row_of(bash, done.stdout)[1:3] == ["bash", "no"]
     assert row_of(neither, done.stdout)[1:3] == row_of(stock, done.stdout)[1:3] == ["no", "no"]
     assert f"{neither}: none of these packages is installed: ioi_eval, bash" in done.stdout
