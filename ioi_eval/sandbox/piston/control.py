@@ -178,19 +178,15 @@ async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) 
             causes = "it cannot reach its repository (set PISTON_REPO_URL there), or its disk is full"
             message = f"crashed on this request: {causes} ({message})"
         return PackageChange(url=url, is_done=False, message=message, is_dead=is_dead)
-    except SandboxError as error:
-        return _refused(url, package, str(error))
+    except SandboxError as error:  # Source of the messages: Piston's `api/src/package.js`
+        message = str(error)
+        if message.endswith("Already installed" if package.is_wanted else "is not installed"):
+            return PackageChange(url=url, is_done=True, message=message.removeprefix("HTTP 500: ").lower())
+        if message.endswith("does not exist"):
+            message += "; its repository (PISTON_REPO_URL, or --repository of `serve`) does not have it"
+        return PackageChange(url=url, is_done=False, message=message)
     done = "installed" if package.is_wanted else "removed"
     return PackageChange(url=url, is_done=True, message=f"{done} {language} {version}")
-
-
-def _refused(url: str, package: PackageRequest, message: str) -> PackageChange:
-    """The result after a refusal, which may say that nothing needs to change. Source: Piston's `api/src/package.js`."""
-    if message.endswith("Already installed" if package.is_wanted else "is not installed"):
-        return PackageChange(url=url, is_done=True, message=message.removeprefix("HTTP 500: ").lower())
-    if message.endswith("does not exist"):
-        message += "; its repository (PISTON_REPO_URL, or --repository of `serve`) does not have it"
-    return PackageChange(url=url, is_done=False, message=message)
 
 
 def _message_of(error: Exception) -> str:
