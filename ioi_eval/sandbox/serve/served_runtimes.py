@@ -84,7 +84,8 @@ def work(request: Request, own_files: Mapping[str, Content]) -> Job | Scripts:
         return Scripts(files=_files(request.files), commands=(_run(request, argv),))
     is_classic = "graders/grader_config.json" in request.files and not {"compile", MAIN} & request.files.keys()
     if request.runtime.package == Starter.CMS_IOI.value or is_classic:
-        return _scripts(_files({**request.files, **own_files}), request, judges=True)
+        raised = replace(request, compile=_for_judges(request.compile), run=_for_judges(request.run))
+        return _scripts(_files({**request.files, **own_files}), raised, judges=True)
     if "plan" in request.files and _wants_ours(request, own_files["runner"]):
         brought = {name: content for name, content in request.files.items() if name not in {MAIN, LIST}}
         return _runner_job(request, brought, own_files)
@@ -179,18 +180,13 @@ def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
 
 
 def _scripts(files: tuple[JobFile, ...], request: Request, *variables: str, judges: bool = False) -> Scripts:
-    """`compile`, if there is one, and `run`; with these variables in their environment.
-
-    Our own scripts enforce the program's limits themselves, and their stages also run compilers, checker and shell. So
-    these stages may take more memory and wall clock than the request allows. (Real servers apply the request's limits
-    to whole stages, and so judge right answers wrong.)
-    """
+    """`compile`, if there is one, and `run`; with these variables in their environment."""
     before = (*_environment(request), *variables)
-    commands = [_run(request, (*before, "bash", MAIN, *request.args), judges=judges)]
+    commands = [_run(request, (*before, "bash", MAIN, *request.args))]
     if any(file.name == "compile" for file in files):
         patience = (f"IOI_EVAL_COMPILE_S={_JUDGE_COMPILES_S}",) if judges else ()
-        argv, limits = (*before, *patience, "bash", "compile"), _limits(request.compile, judges=judges)
-        commands.insert(0, Command(stage="compile", argv=argv, limits=limits))
+        argv = (*before, *patience, "bash", "compile")
+        commands.insert(0, Command(stage="compile", argv=argv, limits=request.compile))
     return Scripts(files=files, commands=tuple(commands), judges=judges)
 
 
@@ -198,12 +194,13 @@ def _environment(request: Request) -> tuple[str, ...]:
     return ("env", f"PISTON_LANGUAGE={request.runtime.language}")
 
 
-def _run(request: Request, argv: tuple[str, ...], *, judges: bool = False) -> Command:
-    return Command(stage="run", argv=argv, limits=_limits(request.run, judges=judges), stdin=request.stdin)
+def _run(request: Request, argv: tuple[str, ...]) -> Command:
+    return Command(stage="run", argv=argv, limits=request.run, stdin=request.stdin)
 
 
-def _limits(asked: StageLimits, *, judges: bool) -> StageLimits:
-    if not judges:
-        return asked
-    memory = None if asked.memory_bytes is None else max(asked.memory_bytes, DEFAULT_MEMORY_BYTES)
-    return replace(asked, memory_bytes=memory, wall_ms=max(asked.wall_ms, _JUDGE_WALL_MS))
+def _for_judges(limits: StageLimits) -> StageLimits:
+    """More memory and wall clock than a request allows: our own scripts enforce the program's limits themselves, and
+    their stages also run compilers, checker and shell. (Real servers apply the request's limits to whole stages, and so
+    judge right answers wrong.)"""
+    memory = None if limits.memory_bytes is None else max(limits.memory_bytes, DEFAULT_MEMORY_BYTES)
+    return replace(limits, memory_bytes=memory, wall_ms=max(limits.wall_ms, _JUDGE_WALL_MS))
