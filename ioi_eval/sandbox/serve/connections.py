@@ -115,7 +115,7 @@ class RequestBytes:
         hold too many; they are counted all the same."""
         self.set_size(self._size + size)
         if size > 0 and self._total.size > self._total.most:
-            raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})
+            raise Refusal(503, "the queue is full: too many bytes are waiting")
 
     def set_size(self, size: int) -> None:
         """Count the request as holding this many bytes now. They are in memory already, so nothing is refused."""

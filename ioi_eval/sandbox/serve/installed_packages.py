@@ -108,11 +108,11 @@ class InstalledPackages:
         entries = self.list_repository()
         runtime = request.find([*entries], language, version)
         if runtime is None:
-            raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
+            raise Refusal(404, f"Requested package {language}-{version} does not exist")
         sha256, address = entries[runtime]
         installed = self._directory / runtime.language / runtime.version
         if installed.exists():
-            raise Refusal(500, {"message": "Already installed"})
+            raise Refusal(500, "Already installed")
         if not self._is_served:  # the tarball is beside its index
             address = str(Path(self._repository) / address.rpartition("/")[2])
         try:
@@ -127,19 +127,19 @@ class InstalledPackages:
                 installed.parent.mkdir(mode=0o755, exist_ok=True)
                 new.rename(installed)
         except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
-            raise Refusal(500, {"message": f"{runtime.language} is not a package: {error}"}) from error
+            raise Refusal(500, f"{runtime.language} is not a package: {error}") from error
         except OSError as error:
             if installed.exists():  # another server that shares the directory was first
                 return runtime
             message = f"{runtime.language} cannot be installed in {self._directory}: {error.strerror or error}"
-            raise Refusal(500, {"message": f"{message}; free space there, or let the server write there"}) from error
+            raise Refusal(500, f"{message}; free space there, or let the server write there") from error
         return runtime
 
     def uninstall(self, language: str, version: str) -> Runtime:
         """Remove a package."""
         runtime = request.find(self.runtimes(), language, version)
         if runtime is None:
-            raise Refusal(500, {"message": f"{language}-{version} is not installed"})
+            raise Refusal(500, f"{language}-{version} is not installed")
         installed = self._directory / runtime.language / runtime.version
         try:
             with tempfile.TemporaryDirectory(dir=self._directory, prefix=_OLD, ignore_cleanup_errors=True) as old:
@@ -148,7 +148,7 @@ class InstalledPackages:
             if not installed.exists():  # another server that shares the directory was first
                 return runtime
             message = f"{runtime.language} cannot be removed from {self._directory}: {error.strerror or error}"
-            raise Refusal(500, {"message": f"{message}; let the server write there"}) from error
+            raise Refusal(500, f"{message}; let the server write there") from error
         return runtime
 
     def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
@@ -158,13 +158,13 @@ class InstalledPackages:
         lines = listed.decode("utf-8", "replace").splitlines() if len(listed) <= _LIST_BYTES else []
         if len(listed) > _LIST_BYTES or len(lines) > request.MAX_FILES:
             most = f"{request.MAX_FILES} lines of together {_LIST_BYTES >> 10} KiB"
-            raise Refusal(400, {"message": f"the file {LIST!r} is longer than {most}; name fewer files"})
+            raise Refusal(400, f"the file {LIST!r} is longer than {most}; name fewer files")
         files: dict[str, Content] = {name: content for name, content in sent.items() if name != LIST}
         missing: list[str] = []
         for line in lines:
             match = _STORED.fullmatch(line)
             if match is None:
-                raise Refusal(400, {"message": f"a line of the file {LIST!r} names no file: {line[:100]!r}"})
+                raise Refusal(400, f"a line of the file {LIST!r} names no file: {line[:100]!r}")
             path = self._directory / runtime.language / runtime.version / "blobs" / match[3]
             content, why = self._content(path, match[2])
             if content is None:
@@ -222,7 +222,7 @@ class InstalledPackages:
             reason = str(error) or type(error).__name__
             message = f"the package repository cannot be read: {without_login(address)}: {reason}"
             advice = "see that it is there, and that this server can read it"
-            raise Refusal(500, {"message": f"{message}; {advice}"}) from error
+            raise Refusal(500, f"{message}; {advice}") from error
 
     def _copy(self, address: str, sha256: str, tarball: BufferedRandom) -> None:
         for part in self._parts(address):
@@ -230,15 +230,15 @@ class InstalledPackages:
         tarball.seek(0)
         actual = hashlib.file_digest(tarball, "sha256").hexdigest()
         if actual != sha256:
-            raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {actual}"})
+            raise Refusal(500, f"Checksum miss-match want: {sha256} got: {actual}")
         tarball.seek(0)
 
     def _write(self, part: bytes, target: IO[bytes]) -> None:
         if self._is_closed:
-            raise Refusal(503, {"message": "the package is not installed: this server was ended meanwhile"})
+            raise Refusal(503, "the package is not installed: this server was ended meanwhile")
         if shutil.disk_usage(self._directory).free < LEAST_FREE_BYTES:
             reason = f"less than {LEAST_FREE_BYTES // MIB} MiB are free in {self._directory}; free space there"
-            raise Refusal(500, {"message": f"the package is not installed: {reason}"})
+            raise Refusal(500, f"the package is not installed: {reason}")
         target.write(part)
 
     def _unpack(self, tarball: IO[bytes], blobs: Path) -> None:
@@ -294,7 +294,7 @@ class ServedPackages:
     async def change(self, language: str, version: str, *, is_wanted: bool) -> Runtime:
         """Install a package of the repository, or remove one."""
         if self._change is not None and not self._change.done():
-            raise Refusal(503, {"message": "a package is being installed or removed here; ask again when that is done"})
+            raise Refusal(503, "a package is being installed or removed here; ask again when that is done")
         change = self.packages.install if is_wanted else self.packages.uninstall
         self._change = self._changes.submit(change, language, version)
         return await self._end_of(self._change, f"changing {language}")
@@ -306,4 +306,4 @@ class ServedPackages:
                 return await asyncio.shield(asyncio.wrap_future(work))
         except TimeoutError:
             message = f"{what} takes longer than {self._within_s:g} s, and continues; check that the repository answers"
-            raise Refusal(503, {"message": message}) from None
+            raise Refusal(503, message) from None

@@ -79,7 +79,7 @@ def unpack(body: bytes, encoding: str, most: int) -> bytes:
 def parse(body: bytes, content_type: str) -> Any:
     """A request's JSON: an object or an array, without too many values."""
     if not content_type.startswith(JSON):
-        raise Refusal(415, {"message": f"requests must be of type {JSON}"})
+        raise Refusal(415, f"requests must be of type {JSON}")
     charset = _CHARSET.search(content_type)
     if charset is not None and charset[1].lower() not in ("utf-8", "utf8"):
         raise Refusal(400, {"stack": f'UnsupportedMediaTypeError: unsupported charset "{charset[1][:64].upper()}"'})
@@ -106,7 +106,7 @@ def _limit_values(body: bytes) -> None:
     for end, after in itertools.chain((text.span() for text in _TEXT.finditer(body)), [(len(body), 0)]):
         values += 1 + sum(body.count(sign, start, end) for sign in _SIGNS)
         if values > MAX_VALUES:
-            raise Refusal(400, {"message": f"the request's JSON has more than {MAX_VALUES} values; send less at once"})
+            raise Refusal(400, f"the request's JSON has more than {MAX_VALUES} values; send less at once")
         start = after
 
 

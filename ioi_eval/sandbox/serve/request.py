@@ -46,12 +46,13 @@ _OUTPUT_BYTES = 128 << 20  # of each stream that an answer returns
 
 
 class Refusal(Exception):
-    """The HTTP answer to a request that is not served: a status, and a JSON body or none. Everything here raises it."""
+    """The HTTP answer to a request that is not served, raised by everything here: a status, and a JSON body, only its
+    `message`, or none."""
 
-    def __init__(self, status: int, answer: Mapping[str, Any] | None) -> None:
+    def __init__(self, status: int, answer: Mapping[str, Any] | str | None) -> None:
         super().__init__(f"HTTP {status}: {answer}")
         self.status = status
-        self.answer = answer
+        self.answer = {"message": answer} if isinstance(answer, str) else answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +142,10 @@ def refuse_foreign_pages(host: str | None, origin: str | None, allowed: Collecti
     if host is not None and not _is_ours(_host_name(host), allowed):
         reason = f"the name {_host_name(host)[:255]!a} in Host is not known to be this server's"
         advice = "ask by its IP address, or start it with --allow-host NAME"
-        raise Refusal(403, {"message": f"{reason}; {advice}"})
+        raise Refusal(403, f"{reason}; {advice}")
     if origin is not None and origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower()):
         reason = f"a page of {origin[:255]!a} (Origin) may not ask"
-        raise Refusal(403, {"message": f"{reason}; if that is meant, start the server with --allow-host '*'"})
+        raise Refusal(403, f"{reason}; if that is meant, start the server with --allow-host '*'")
 
 
 def _host_name(host: str) -> str:
@@ -170,7 +171,7 @@ _LIMITS, _STAGES = ("memory_limit", "timeout", "cpu_time"), ("compile", "run")
 
 
 def _refuse(message: str) -> NoReturn:
-    raise Refusal(400, {"message": message})
+    raise Refusal(400, message)
 
 
 def _text(body: Mapping[str, Any], key: str) -> str:

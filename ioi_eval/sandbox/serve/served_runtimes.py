@@ -104,7 +104,7 @@ def stored_work(request: Request, files: Mapping[str, Content], own_files: Mappi
         own_files: as for `work`.
     """
     if "plan" not in request.files or files.get("plan") is not request.files["plan"]:
-        raise Refusal(400, {"message": f"the plan is not the job's own; send it, and do not name it in {LIST!r}"})
+        raise Refusal(400, f"the plan is not the job's own; send it, and do not name it in {LIST!r}")
     if digest(files.get("runner", b"")) != digest(own_files["runner"]):
         # the client must send all files
         raise NotStored("not stored: * is for another version of the runner than this server's\n")
@@ -124,7 +124,7 @@ def refuse_unjudged(work: Scripts, execution: Execution) -> None:
             spent = f"{stage.cpu_ms or 0:.0f} ms of CPU time and {stage.wall_ms or 0:.0f} ms of wall clock"
             message = f"the {name} stage was stopped by {stage.signal or stage.status} after {spent}"
             advice = f"raise {name}_cpu_time and {name}_memory_limit if you send them; else this machine is too busy"
-            raise Refusal(500, {"message": f"nothing was judged: {message}; {advice}"})
+            raise Refusal(500, f"nothing was judged: {message}; {advice}")
 
 
 def answer_of(execution: Execution) -> dict[str, Any]:
@@ -167,10 +167,10 @@ def _refuse_more_memory(request: Request) -> None:
     for kind, number in itertools.chain.from_iterable(map(_PLANNED_BYTES.findall, plans)):
         stated = number[:_MAX_DIGITS].decode("ascii", "replace")
         if not number.isdigit():
-            raise Refusal(400, {"message": f"the plan's {kind.decode()}_bytes is {stated}; it must be decimal digits"})
+            raise Refusal(400, f"the plan's {kind.decode()}_bytes is {stated}; it must be decimal digits")
         if len(number) > _MAX_DIGITS or int(number) > most:
             message = f"the plan's {kind.decode()}_bytes is {stated}, run_memory_limit is {most}"
-            raise Refusal(400, {"message": f"{message}; raise that"})
+            raise Refusal(400, f"{message}; raise that")
 
 
 def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:

@@ -181,7 +181,7 @@ class _Server:
         try:
             refuse_foreign_pages(http_request.headers.get("Host"), http_request.headers.get("Origin"), self._names)
             if route is None:
-                raise Refusal(404, {"message": "Not Found"})
+                raise Refusal(404, "Not Found")
             return 200, await route(http_request, held)
         except Refusal as refusal:
             return refusal.status, refusal.answer
@@ -234,10 +234,10 @@ class _Server:
             return {"language": changed.language, "version": changed.version}
         is_own = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
         if not is_own:
-            raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
+            raise Refusal(404, f"Requested package {language}-{version} does not exist")
         if http_request.method == "POST":
-            raise Refusal(500, {"message": "Already installed"})
-        raise Refusal(500, {"message": f"{language}-{version} is part of ioi-eval serve and cannot be removed"})
+            raise Refusal(500, "Already installed")
+        raise Refusal(500, f"{language}-{version} is part of ioi-eval serve and cannot be removed")
 
     async def _refresh_runtimes(self) -> None:
         if self._packages is not None:
@@ -296,15 +296,15 @@ class _Server:
                 return await self._sandbox.execute(work, self._sandbox.targets()[0])
             execution = await self._sandbox.run_commands(work.commands, work.files)
         except OverloadError as error:
-            raise Refusal(503, {"message": str(error)}) from error
+            raise Refusal(503, str(error)) from error
         except (TransientError, RejectedError, SetupError) as error:
-            raise Refusal(500, {"message": str(error)}) from error
+            raise Refusal(500, str(error)) from error
         served_runtimes.refuse_unjudged(work, execution)
         return execution
 
     def _require_room_in_queue(self) -> None:
         if self._jobs >= self._max_jobs:
-            raise Refusal(503, {"message": f"the queue is full: {self._jobs} jobs run or wait"})
+            raise Refusal(503, f"the queue is full: {self._jobs} jobs run or wait")
 
     async def _body(self, http_request: web.BaseRequest, held: RequestBytes, most: int) -> bytes:
         """Read and unpack the body; it must arrive in time."""
@@ -326,7 +326,7 @@ class _Server:
                     deadline.reschedule(start + len(body) / settings.least_rate)
         except TimeoutError:
             message = f"only {len(body)} bytes of the request came in {loop.time() - start + settings.transfer_s:.0f} s"
-            raise Refusal(408, {"message": f"{message}; send it in one go"}) from None
+            raise Refusal(408, f"{message}; send it in one go") from None
         packed = bytes(body)
         del body
         encoding = http_request.headers.get("Content-Encoding", "")
