@@ -74,7 +74,7 @@
 // - kernel, texts and numbers: system, rules, numbers, verdicts, lines, descriptors
 // - comparing outputs: decimal, reader, comparators
 // - the plan: protocols, plan, inflate, job_files, plan_reader
-// - confinement: system_calls, seccomp, landlock
+// - confinement: system_calls, call_decisions, seccomp, landlock
 // - processes: processes, isolation_features, proc_files, directories, job
 // - contestants: contestants, launch, warm_interpreter
 // - a test: judges, test_state, watching, one_test

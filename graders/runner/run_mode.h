@@ -133,8 +133,8 @@ inline uint64_t random_key() {
 // The seccomp filter for the programs of this job.
 inline Filter filter_of(const Plan& plan, const Machine& machine, uint64_t exec_key) {
   Siblings siblings = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
-  CallFilter call_filter(machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty(), exec_key);
-  return contestant_filter(call_filter, machine.can.hidden);
+  FilterKind kind{machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty(), exec_key};
+  return contestant_filter(kind, machine.can.hidden);
 }
 
 // What is known when a plan's tests have ended.

@@ -277,6 +277,11 @@ constexpr long kLastStepCall = 453;  // Linux 6.6 and newer (setxattrat, file_se
 
 #undef C
 
+// Calls that are in no table: refused, allowed, or of another ABI.
+constexpr CallRule kUnlisted = {Let::Never, 0, {}, Where::Everywhere, ENOSYS, true, {}};
+constexpr CallRule kAllowed = {Let::Always, 0, {}, Where::Everywhere, 0, false, {}};
+constexpr CallRule kForeignAbi = {Let::Deadly, 0, {}, Where::Everywhere, ENOSYS, true, {}};
+
 constexpr bool each_call_stands_once() {
   bool seen[kCalls] = {};
   for (const CallRule& rule : kCallRules) {

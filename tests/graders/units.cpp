@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../graders/runner/call_decisions.h"
 #include "../../graders/runner/contestants.h"
 #include "../../graders/runner/descriptors.h"
 #include "../../graders/runner/directories.h"
@@ -254,15 +255,15 @@ void test_filters() {
     const CallSet& hidden = kind & 16 ? some : none;
     Siblings siblings = static_cast<Siblings>(kind / 32);
     uint64_t key = interpreted ? 0 : 0x123456789abcdef0;
-    CallFilter call_filter(notify, reduced, siblings, libraries, interpreted, key);
-    Filter filter = contestant_filter(call_filter, hidden);
+    FilterKind filter_kind{notify, reduced, siblings, libraries, interpreted, key};
+    Filter filter = contestant_filter(filter_kind, hidden);
     for (size_t at : filter.self) filter.code[at].k = 77;
     CHECK(filter.code.size() <= BPF_MAXINSNS);
     for (long number = 0; number < kCalls; number++) {
       const CallRule* rule = rule_of(number);
       // Numbers without a call are not tried one by one: one hidden call hides all of them.
       bool is_hidden = rule != nullptr || number < kLastCall ? hidden.has[number] : hidden.any();
-      Filter piece = rule != nullptr ? call_filter.by(*rule, is_hidden) : call_filter.unknown(is_hidden);
+      Filter piece = decision(filter_kind, rule != nullptr ? *rule : kUnlisted, is_hidden);
       for (size_t at : piece.self) piece.code[at].k = 77;
       for (uint64_t value : values) {
         seccomp_data data = {static_cast<int>(number), AUDIT_ARCH_X86_64, 0, {value, value, value, value, value, value}};
@@ -288,7 +289,6 @@ void test_filters() {
 
 // The filter of a step decides about each call that has a rule as the rule says, and allows others.
 void test_step_filter() {
-  CallFilter call_filter(false, false, Siblings::Nobody, false, false, 0);
   std::vector<CallRule> rules(std::begin(kStepRules), std::end(kStepRules));
   rules.insert(rules.end(), std::begin(kMoreStepRules), std::end(kMoreStepRules));
   std::vector<sock_filter> code = step_filter(false);
@@ -296,7 +296,7 @@ void test_step_filter() {
     for (const CallName& call : rule.calls) {
       for (uint64_t value : {0, 1, 2, 3, 8, 15, 17, 0x21, 0x200, 0x8000, 0x10000000}) {
         seccomp_data data = {static_cast<int>(call.number), AUDIT_ARCH_X86_64, 0, {value, value, value, value, value, value}};
-        CHECK(run_filter(code, data) == run_filter(call_filter.by(rule, false).code, data));
+        CHECK(run_filter(code, data) == run_filter(decision({}, rule, false).code, data));
       }
     }
   }
