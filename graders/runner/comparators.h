@@ -53,8 +53,8 @@ class Canonical {
   bool inside_ = false;  // something of the line has been seen
 };
 
-inline bool white_diff(Reader& output, Reader& answer) {
-  Canonical ours(output), theirs(answer);
+inline bool white_diff(Files& files) {
+  Canonical ours(files.output), theirs(files.answer);
   int a = 0, b = 0;
   while ((a = ours.next()) == (b = theirs.next())) {
     if (a == kEnd) return true;
@@ -205,11 +205,11 @@ inline std::string around(Reader& file, uint64_t here, uint64_t& line) {
 
 // The message about the first difference. The readers are at the first byte that differs, or at a token's beginning. If the output
 // has ended too early, the line is that of the text which it lacks.
-inline std::string difference(Reader& output, Reader& answer) {
+inline std::string difference(Files& files) {
   uint64_t line, line_of_answer;
-  bool has_ended = output.peek() == kEnd;
-  std::string found = around(output, output.offset(), line);
-  std::string expected = around(answer, answer.offset(), line_of_answer);
+  bool has_ended = files.output.peek() == kEnd;
+  std::string found = around(files.output, files.output.offset(), line);
+  std::string expected = around(files.answer, files.answer.offset(), line_of_answer);
   if (has_ended) line = std::max(line, line_of_answer);
   return "line " + std::to_string(line) + ": expected " + expected + ", found " + found;
 }
@@ -218,42 +218,40 @@ inline std::string difference(Reader& output, Reader& answer) {
 
 // Whether only blanks and newlines are left in both. If not, the message shows where the difference begins: the readers stay where
 // they are, or, if one file lacks the other's last lines, go to the first text of these.
-inline bool both_only_spaces(Reader& output, Reader& answer) {
-  SavedOffsets begin(output, answer);
-  output.skip_blanks();
-  answer.skip_blanks();
+inline bool both_only_spaces(Files& files) {
+  auto begin = files.offsets();
+  files.skip_blanks();
   auto line_ends = [](Reader& file) { return file.peek() == '\n' || file.peek() == kEnd; };
-  bool lines_end = line_ends(output) && line_ends(answer);
-  bool output_ends = output.only_spaces_left(), answer_ends = answer.only_spaces_left();
+  bool lines_end = line_ends(files.output) && line_ends(files.answer);
+  files.skip_spaces();
+  bool output_ends = files.output.peek() == kEnd, answer_ends = files.answer.peek() == kEnd;
   if (output_ends && answer_ends) return true;
-  if (!lines_end || (!output_ends && !answer_ends)) begin.go_back();
+  if (!lines_end || (!output_ends && !answer_ends)) files.seek(begin);
   return false;
 }
 
-inline bool compare_exact(Reader& output, Reader& answer) {
-  output.skip_spaces();
-  answer.skip_spaces();
-  Reader::skip_common(output, answer);
-  return both_only_spaces(output, answer);
+inline bool compare_exact(Files& files) {
+  files.skip_spaces();
+  Reader::skip_common(files.output, files.answer);
+  return both_only_spaces(files);
 }
 
 // With `fold`, ASCII letters are compared without case.
-inline bool compare_lines(Reader& output, Reader& answer, bool fold) {
+inline bool compare_lines(Files& files, bool fold) {
   for (;;) {
-    Reader::skip_common(output, answer);
-    int a = output.peek(), b = answer.peek();
+    Reader::skip_common(files.output, files.answer);
+    int a = files.output.peek(), b = files.answer.peek();
     if (a == b || (fold && lower(a) == lower(b))) {
       if (a == kEnd) return true;
-      output.skip();
-      answer.skip();
+      files.output.skip();
+      files.answer.skip();
       continue;
     }
-    SavedOffsets begin(output, answer);
-    output.skip_blanks();
-    answer.skip_blanks();
-    if (output.peek() == '\n' && answer.peek() == '\n') continue;
-    begin.go_back();
-    return both_only_spaces(output, answer);
+    auto begin = files.offsets();
+    files.skip_blanks();
+    if (files.output.peek() == '\n' && files.answer.peek() == '\n') continue;
+    files.seek(begin);
+    return both_only_spaces(files);
   }
 }
 
@@ -265,23 +263,20 @@ struct TokenPair {
 
 // Reads the tokens that begin here. Without `keep`, it only compares them, and stops at the first difference. With `fold`, ASCII
 // letters are compared without case. With `c_strings`, what follows a NUL in a token is skipped.
-inline void read_tokens(Reader& output, Reader& answer, bool keep, bool fold, bool c_strings, TokenPair& pair) {
+inline TokenPair read_tokens(Files& files, bool keep, bool fold, bool c_strings) {
   auto inside = [](int c) { return c != kEnd && !is_space(c); };
   auto peek = [&](Reader& file) {
     if (c_strings && file.peek() == '\0') file.skip_token();
     return file.peek();
   };
-  pair.output.clear();
-  pair.answer.clear();
-  pair.same = true;
-  pair.too_long = false;
+  TokenPair pair;
   for (;;) {
-    int a = peek(output), b = peek(answer);
-    if (!inside(a) && !inside(b)) return;
+    int a = peek(files.output), b = peek(files.answer);
+    if (!inside(a) && !inside(b)) return pair;
     pair.same = pair.same && (a == b || (fold && lower(a) == lower(b)));
-    if (!pair.same && (!keep || pair.too_long)) return;
-    if (inside(a)) output.skip();
-    if (inside(b)) answer.skip();
+    if (!pair.same && (!keep || pair.too_long)) return pair;
+    if (inside(a)) files.output.skip();
+    if (inside(b)) files.answer.skip();
     if (!keep || pair.too_long) continue;
     if (inside(a)) pair.output += static_cast<char>(a);
     if (inside(b)) pair.answer += static_cast<char>(b);
@@ -303,32 +298,30 @@ inline bool near(const TokenPair& pair, const Spec& spec) {
 }
 
 // Whether the same white space begins here. It is skipped.
-inline bool same_spaces(Reader& output, Reader& answer) {
-  SavedOffsets begin(output, answer);
-  while (is_space(output.peek()) || is_space(answer.peek())) {
-    if (output.next() == answer.next()) continue;
-    begin.go_back();
+inline bool same_spaces(Files& files) {
+  auto begin = files.offsets();
+  while (is_space(files.output.peek()) || is_space(files.answer.peek())) {
+    if (files.output.next() == files.answer.next()) continue;
+    files.seek(begin);
     return false;
   }
   return true;
 }
 
-inline bool compare_tokens(Reader& output, Reader& answer, const Spec& spec) {
+inline bool compare_tokens(Files& files, const Spec& spec) {
   bool validator = spec.rule == Rule::DefaultValidator, fold = validator && !spec.flags.case_sensitive;
   bool numbers = spec.rule == Rule::Float || (validator && spec.flags.numeric());
-  TokenPair pair;
   for (;;) {
     if (!spec.flags.space_sensitive) {
-      output.skip_spaces();
-      answer.skip_spaces();
-    } else if (!same_spaces(output, answer)) {
+      files.skip_spaces();
+    } else if (!same_spaces(files)) {
       return false;
     }
-    SavedOffsets begin(output, answer);
-    if (output.peek() == kEnd || answer.peek() == kEnd) return output.peek() == answer.peek();
-    read_tokens(output, answer, numbers, fold, validator, pair);
+    auto begin = files.offsets();
+    if (files.output.peek() == kEnd || files.answer.peek() == kEnd) return files.output.peek() == files.answer.peek();
+    TokenPair pair = read_tokens(files, numbers, fold, validator);
     if (pair.same || (numbers && near(pair, spec))) continue;
-    begin.go_back();
+    files.seek(begin);
     return false;
   }
 }
@@ -416,8 +409,8 @@ class LineBag {
   std::vector<size_t> starts_;
 };
 
-inline bool compare_unordered(Reader& output, Reader& answer, std::string& difference) {
-  LineBag theirs(answer), ours(output);
+inline bool compare_unordered(Files& files, std::string& difference) {
+  LineBag theirs(files.answer), ours(files.output);
   if (ours.lines() != theirs.lines()) {
     difference = "expected " + std::to_string(theirs.lines()) + " lines, found " + std::to_string(ours.lines());
     return false;
@@ -431,32 +424,28 @@ inline bool compare_unordered(Reader& output, Reader& answer, std::string& diffe
   return LineBag::same(ours, theirs, difference);
 }
 
-// Compares two files from their beginnings, by pread; their offsets do not change.
-inline Comparison compare(const Spec& spec, int output_fd, int answer_fd) {
-  Reader output(output_fd), answer(answer_fd);
-  Comparison result;
+// Whether the output is right by a rule. If it is not, `difference` may say why; else the readers are at the difference.
+inline bool is_right(Files& files, const Spec& spec, std::string& difference) {
   switch (spec.rule) {
-    case Rule::Exact:
-      result.right = compare_exact(output, answer);
-      break;
+    case Rule::Exact: return compare_exact(files);
     case Rule::Lines:
-    case Rule::CaseInsensitive:
-      result.right = compare_lines(output, answer, spec.rule == Rule::CaseInsensitive);
-      break;
+    case Rule::CaseInsensitive: return compare_lines(files, spec.rule == Rule::CaseInsensitive);
     case Rule::Tokens:
     case Rule::Float:
-    case Rule::DefaultValidator:
-      result.right = compare_tokens(output, answer, spec);
-      break;
-    case Rule::WhiteDiff:
-      result.right = white_diff(output, answer);
-      break;
-    case Rule::UnorderedLines:
-      result.right = compare_unordered(output, answer, result.difference);
-      break;
+    case Rule::DefaultValidator: return compare_tokens(files, spec);
+    case Rule::WhiteDiff: return white_diff(files);
+    case Rule::UnorderedLines: return compare_unordered(files, difference);
   }
-  if (!result.right && result.difference.empty()) result.difference = difference(output, answer);
-  result.error = output.error() ? output.error() : answer.error();
+  __builtin_unreachable();
+}
+
+// Compares two files from their beginnings, by pread; their offsets do not change.
+inline Comparison compare(const Spec& spec, int output_fd, int answer_fd) {
+  Files files{Reader(output_fd), Reader(answer_fd)};
+  Comparison result;
+  result.right = is_right(files, spec, result.difference);
+  if (!result.right && result.difference.empty()) result.difference = difference(files);
+  result.error = files.output.error() ? files.output.error() : files.answer.error();
   result.right = result.right && !result.error;
   return result;
 }

@@ -103,27 +103,30 @@ inline std::string magnitude_product(const std::string& a, const std::string& b)
   return product.erase(0, product.find_first_not_of('0'));
 }
 
+// The digits of a number for a lower exponent.
+inline std::string digits_at(const Decimal& number, int exponent) {
+  if (number.digits.empty()) return "";
+  return number.digits + std::string(static_cast<size_t>(number.exponent - exponent), '0');
+}
+
 // Whether a <= b for numbers that are not negative.
-inline bool at_most(Decimal a, Decimal b) {
-  if (a.digits.empty()) return true;
-  if (b.digits.empty()) return false;
+inline bool at_most(const Decimal& a, const Decimal& b) {
+  if (b.digits.empty()) return a.digits.empty();
   int common = std::min(a.exponent, b.exponent);
-  a.digits.append(static_cast<size_t>(a.exponent - common), '0');
-  b.digits.append(static_cast<size_t>(b.exponent - common), '0');
-  return !magnitude_less(b.digits, a.digits);
+  return !magnitude_less(digits_at(b, common), digits_at(a, common));
 }
 
 // |a - b|
-inline Decimal distance(Decimal a, Decimal b) {
+inline Decimal distance(const Decimal& a, const Decimal& b) {
   Decimal result;
   result.exponent = std::min(a.exponent, b.exponent);
-  if (!a.digits.empty()) a.digits.append(static_cast<size_t>(a.exponent - result.exponent), '0');
-  if (!b.digits.empty()) b.digits.append(static_cast<size_t>(b.exponent - result.exponent), '0');
+  std::string ours = digits_at(a, result.exponent), theirs = digits_at(b, result.exponent);
   if (a.negative != b.negative) {
-    result.digits = magnitude_sum(a.digits, b.digits);
+    result.digits = magnitude_sum(ours, theirs);
+  } else if (magnitude_less(ours, theirs)) {
+    result.digits = magnitude_difference(theirs, ours);
   } else {
-    bool less = magnitude_less(a.digits, b.digits);
-    result.digits = magnitude_difference(less ? b.digits : a.digits, less ? a.digits : b.digits);
+    result.digits = magnitude_difference(ours, theirs);
   }
   return result;
 }

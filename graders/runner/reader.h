@@ -39,11 +39,6 @@ class Reader {
   void skip_token() {
     while (peek() != kEnd && !is_space(peek())) at_++;
   }
-  // Whether only blanks and newlines are left. They are skipped.
-  bool only_spaces_left() {
-    skip_spaces();
-    return peek() == kEnd;
-  }
 
   // Skips the bytes that are the same in both files from here on.
   static void skip_common(Reader& a, Reader& b) {
@@ -88,20 +83,24 @@ class Reader {
   char buffer_[kBuffer];
 };
 
-// Where two readers were. A comparison that finds a difference moves both back to where that begins.
-class SavedOffsets {
- public:
-  SavedOffsets(Reader& output, Reader& answer)
-      : output_(output), answer_(answer), output_at_(output.offset()), answer_at_(answer.offset()) {}
+// The two files of a comparison.
+struct Files {
+  Reader output, answer;
 
-  void go_back() {
-    output_.seek(output_at_);
-    answer_.seek(answer_at_);
+  void skip_blanks() {
+    output.skip_blanks();
+    answer.skip_blanks();
   }
-
- private:
-  Reader &output_, &answer_;
-  uint64_t output_at_, answer_at_;
+  void skip_spaces() {
+    output.skip_spaces();
+    answer.skip_spaces();
+  }
+  // A comparison that finds a difference goes back to the offsets where that begins.
+  std::pair<uint64_t, uint64_t> offsets() const { return {output.offset(), answer.offset()}; }
+  void seek(std::pair<uint64_t, uint64_t> offsets) {
+    output.seek(offsets.first);
+    answer.seek(offsets.second);
+  }
 };
 
 }  // namespace comparators
