@@ -125,25 +125,13 @@ struct Usage {
 };
 
 // Adds the numbers of one process, unless it is gone.
-void look(int directory, const char* pid, Usage& usage) {
-  char path[280], text[1024];
-  snprintf(path, sizeof path, "%s/stat", pid);
-  Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC));
-  if (!file && errno != ENOENT && errno != ESRCH) system_fault("open /proc/<pid>/stat");
-  ssize_t n = file ? read(file.get(), text, sizeof text - 1) : 0;
-  if (n <= 0) return;
-  text[n] = '\0';
-  constexpr char kFields[] = " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %*d %*d %*u %*u %lld";
-  long long user, system, reaped_user, reaped_system, pages;
-  if (sscanf(fields_after_name(text), kFields, &user, &system, &reaped_user, &reaped_system, &pages) != 5) {
-    fault(FaultKind::System, "/proc/<pid>/stat has another form");
-  }
-  usage.cpu_us += (user + system + reaped_user + reaped_system) * 1'000'000 / sysconf(_SC_CLK_TCK);
-  int64_t bytes = pages * getpagesize();
-  usage.resident_bytes += bytes;
-  if (bytes > usage.largest_bytes) {
-    usage.largest_bytes = bytes;
-    usage.largest = static_cast<pid_t>(atol(pid));
+void look(pid_t pid, Usage& usage) {
+  ProcessTotals totals = read_totals(pid);
+  usage.cpu_us += totals.user_us + totals.system_us + totals.reaped_children_us;
+  usage.resident_bytes += totals.resident_bytes;
+  if (totals.resident_bytes > usage.largest_bytes) {
+    usage.largest_bytes = totals.resident_bytes;
+    usage.largest = pid;
   }
 }
 
@@ -151,8 +139,8 @@ Usage usage_now() {
   Usage all;
   Fd directory(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) system_fault("open /proc");
-  each_entry(directory.get(), [&](int proc, const char* name) {
-    if (name[0] >= '0' && name[0] <= '9' && strcmp(name, "1") != 0) look(proc, name, all);
+  each_entry(directory.get(), [&](int, const char* name) {
+    if (atoi(name) > 1) look(atoi(name), all);
   });
   return all;
 }

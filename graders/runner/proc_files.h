@@ -41,22 +41,39 @@ inline const char* fields_after_name(const char* stat) {
   return end != nullptr ? end + 1 : "";
 }
 
+// Opens a file of /proc; an empty Fd if the process has ended. If there are no descriptors left, it is a fault: a limit could not be
+// enforced.
+inline Fd open_of_process(int directory, const char* path, int flags = 0) {
+  Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC | flags));
+  if (!file && is_machine_error(errno)) system_fault("open %s", path);
+  return file;
+}
+
+// Reads the beginning of such a file. It is opened if it is not open yet, and stays open.
+inline void read_of_process(Fd& file, int directory, const char* path, char* text, size_t size) {
+  if (!file) file = open_of_process(directory, path);
+  ssize_t n = file ? pread(file.get(), text, size - 1, 0) : 0;
+  text[std::max<ssize_t>(n, 0)] = '\0';
+}
+
 // Totals from /proc/PID/stat; 0 if the process has ended or is hidden.
 struct ProcessTotals {
-  int64_t page_faults = 0, system_us = 0, reaped_children_us = 0;
+  int64_t page_faults = 0, user_us = 0, system_us = 0, reaped_children_us = 0, resident_bytes = 0;
   int parent = 0;
 };
 
 inline ProcessTotals read_totals(pid_t pid) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  read_text(AT_FDCWD, path, text, sizeof text);
-  constexpr char kFields[] = " %*c %d %*d %*d %*d %*d %*u %lld %*u %lld %*u %*u %lld %lld %lld";
+  Fd file;
+  read_of_process(file, AT_FDCWD, path, text, sizeof text);
+  constexpr char kFields[] = " %*c %d %*d %*d %*d %*d %*u %lld %*u %lld %*u %lld %lld %lld %lld %*d %*d %*d %*d %*u %*u %lld";
   int parent;
-  long long minor, major, system, reaped_user, reaped_system;
-  if (sscanf(fields_after_name(text), kFields, &parent, &minor, &major, &system, &reaped_user, &reaped_system) != 6) return {};
+  long long minor, major, user, system, reaped_user, reaped_system, pages;
+  int read = sscanf(fields_after_name(text), kFields, &parent, &minor, &major, &user, &system, &reaped_user, &reaped_system, &pages);
+  if (read != 8) return {};
   int64_t tick_us = 1'000'000 / sysconf(_SC_CLK_TCK);
-  return {minor + major, system * tick_us, (reaped_user + reaped_system) * tick_us, parent};
+  return {minor + major, user * tick_us, system * tick_us, (reaped_user + reaped_system) * tick_us, pages * getpagesize(), parent};
 }
 
 inline int64_t cost_of_pages_so_far_us(pid_t pid) {
@@ -75,14 +92,14 @@ class ProcFiles {
     result.delay_us = before.delay_us;
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/task", pid);
-    if (!tasks_) tasks_ = open_kept(AT_FDCWD, path, O_DIRECTORY);
+    if (!tasks_) tasks_ = open_of_process(AT_FDCWD, path, O_DIRECTORY);
     if (!tasks_ || lseek(tasks_.get(), 0, SEEK_SET) != 0) {
       look_at_hidden(pid, before, states, result);
       return result;
     }
     main_thread_.reset();
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
-    read_kept(statm_, AT_FDCWD, path, text, sizeof text);
+    read_of_process(statm_, AT_FDCWD, path, text, sizeof text);
     result.resident_bytes = resident_of(text);
     int64_t longest = 0;
     each_entry(tasks_.get(), [&](int, const char* tid) {
@@ -111,7 +128,7 @@ class ProcFiles {
   Moved moved_bytes(pid_t pid) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/io", pid);
-    read_kept(io_, AT_FDCWD, path, text, sizeof text);
+    read_of_process(io_, AT_FDCWD, path, text, sizeof text);
     Moved bytes;
     sscanf(text, "rchar: %lld wchar: %lld", &bytes.read, &bytes.written);
     return bytes;
@@ -172,7 +189,7 @@ class ProcFiles {
     Fd another;
     if (states) {
       snprintf(path, sizeof path, "%s/stat", name);
-      read_kept(is_main ? stat_ : another, directory, path, text, sizeof text);
+      read_of_process(is_main ? stat_ : another, directory, path, text, sizeof text);
       const char* fields = fields_after_name(text);
       char state = *fields == ' ' ? fields[1] : '\0';
       result.runs |= state == 'R';
@@ -180,7 +197,7 @@ class ProcFiles {
       another.reset();
     }
     snprintf(path, sizeof path, "%s/schedstat", name);
-    read_kept(is_main ? schedstat_ : another, directory, path, text, sizeof text);
+    read_of_process(is_main ? schedstat_ : another, directory, path, text, sizeof text);
     unsigned long long ran, waited;
     if (sscanf(text, "%llu %llu", &ran, &waited) != 2) return 0;
     std::pair<int, int64_t> now{tid, static_cast<int64_t>(waited / 1000)};
@@ -188,19 +205,6 @@ class ProcFiles {
     bool same = known != before.delays.end() && known->first == now.first && known->second <= now.second;
     result.delays.push_back(now);
     return now.second - (same ? known->second : 0);
-  }
-
-  // An empty Fd if the process has ended. If there are no descriptors left, it is a fault: a limit could not be enforced.
-  static Fd open_kept(int directory, const char* path, int flags) {
-    Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC | flags));
-    if (!file && is_machine_error(errno)) system_fault("open %s", path);
-    return file;
-  }
-
-  static void read_kept(Fd& file, int directory, const char* path, char* text, size_t size) {
-    if (!file) file = open_kept(directory, path, 0);
-    ssize_t n = file ? pread(file.get(), text, size - 1, 0) : 0;
-    text[std::max<ssize_t>(n, 0)] = '\0';
   }
 
   Fd tasks_, main_thread_;
