@@ -120,7 +120,12 @@ def judged(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, **c
     Raises:
         SandboxError: it was not judged.
     """
-    execution = boxes.execute(pair_job(boxes, problem, code, case, **config))
+    return judged_job(boxes, pair_job(boxes, problem, code, case, **config))
+
+
+def judged_job(boxes: Boxes, job: Job) -> tuple[str, float, str]:
+    """The same for a job."""
+    execution = boxes.execute(job)
     scripts_answer.require_judged(execution)
     score, feedback = scripts_answer.score_and_feedback(execution)
     return verdict_of(float(score), feedback), float(score), feedback.rstrip("\n")
@@ -222,8 +227,10 @@ def says_its_plan(job: Job) -> Job:
 
 def with_config(job: Job, config: str) -> Job:
     """The same job with another configuration."""
-    files = tuple(
-        dataclasses.replace(file, content=config.encode()) if file.name == "graders/grader_config.json" else file
-        for file in job.files
-    )
+    return with_file(job, "graders/grader_config.json", config.encode())
+
+
+def with_file(job: Job, name: str, content: bytes) -> Job:
+    """The same job with another content of a file."""
+    files = tuple(dataclasses.replace(file, content=content) if file.name == name else file for file in job.files)
     return dataclasses.replace(job, files=files)

@@ -14,7 +14,18 @@ from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import scripts_job
 from ioi_eval.jobs.scripts_answer import require_judged, score_and_feedback
 from ioi_eval.model import Batch, CheckerProtocol, JobFile, JudgeProgram, SourceFile
-from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, judged, pair_job, says_its_plan, with_checker
+from tests.jobs.own_pair import (
+    CASE,
+    PLAIN,
+    SUM,
+    Boxes,
+    judged,
+    judged_job,
+    pair_job,
+    says_its_plan,
+    with_checker,
+    with_file,
+)
 
 SOLUTIONS: dict[str, dict[str, Any]] = {
     f"{row['problem_id']}/{row['label']}": row for row in map(json.loads, sample.solutions().open(encoding="utf-8"))
@@ -132,7 +143,7 @@ def test_files_by_name(boxes: Boxes) -> None:
 
 def test_headers_in_directories(boxes: Boxes) -> None:
     """As in the bundled profile, headers are included from directories, and may include files with other endings. A
-    program sees no other file of the problem.
+    program sees no other file of the problem. The script needs no `realpath`, which has other options in BusyBox.
     """
     hidden = ("lib/f.cpp", "lib/answers", "lib/testlib.h", "manager_data.inc", "grader.java", "grader.cpp")
 
@@ -157,7 +168,8 @@ def test_headers_in_directories(boxes: Boxes) -> None:
     )
     asked = "".join(f'#if __has_include("{name}")\n#error found {name}\n#endif\n' for name in hidden)
     code = f'{asked}#include "lib/part.inc"\n#include "g.tpp"\nint f() {{ return g(); }}'
-    found = judged(boxes, problem, code)
+    script = boxfiles.read("compile").replace(b"umask 077\n", b"umask 077\nrealpath() { return 1; }\n")
+    found = judged_job(boxes, with_file(pair_job(boxes, problem, code), "compile", script))
     assert found[:2] == ("AC", 1.0), found
 
 
