@@ -27,29 +27,22 @@ class NeededTests {
 
   bool has(const Test& test) const {
     if (all_ || test.at.empty()) return true;
-    return std::any_of(test.at.begin(), test.at.end(), [&](const auto& position) {
-      auto zero = find(position.first);
-      return zero == zeros_.end() || position.second < zero->second;
+    return std::any_of(test.at.begin(), test.at.end(), [&](const auto& at) {
+      auto zero = zeros_.find(at.first);
+      return zero == zeros_.end() || at.second < zero->second;
     });
   }
 
   void note_zero(const Test& test) {
-    for (const auto& position : test.at) {
-      auto known = find(position.first);
-      if (known == zeros_.end()) {
-        zeros_.push_back(position);
-      } else {
-        zeros_[static_cast<size_t>(known - zeros_.begin())].second = std::min(known->second, position.second);
-      }
+    for (auto [group, position] : test.at) {
+      int& first = zeros_.emplace(group, position).first->second;
+      first = std::min(first, position);
     }
   }
 
  private:
-  std::vector<std::pair<int, int>>::const_iterator find(int group) const {
-    return std::find_if(zeros_.begin(), zeros_.end(), [&](const auto& zero) { return zero.first == group; });
-  }
   bool all_;
-  std::vector<std::pair<int, int>> zeros_;  // (group, position)
+  std::map<int, int> zeros_;  // for each group with a zero, the position of its first
 };
 
 inline void open_interpreter(Job& job, JobFiles& files) {
