@@ -125,9 +125,9 @@ void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }
 
 void require_isolation(const Plan& plan, IsolationFeatures& can) {
   // Steps that see the system have no root directory of their own: only an outer box (bwrap) or Landlock hides other files.
-  if (plan.compile && plan.sees_system && can.isolation == Isolation::Full && !can.boxed && can.landlock < 1) can.isolation = Isolation::None;
+  if (plan.compile && plan.compile->sees_system && can.isolation == Isolation::Full && !can.boxed && can.landlock < 1) can.isolation = Isolation::None;
   // Under Landlock, siblings may not look up paths, because they would find each other in /proc; but a dynamic linker must.
-  if (!plan.compile && can.isolation == Isolation::Reduced && plan.processes > 1 && !plan.is_static) {
+  if (plan.run && can.isolation == Isolation::Reduced && plan.run->processes > 1 && !plan.run->is_static) {
     plan_fault("several processes that are linked dynamically need full isolation; with reduced, install static libraries");
   }
   if (can.isolation >= plan.least) return;
@@ -256,11 +256,10 @@ void run_job(const Options& options, Lines& lines) {
   }
   if (!options.stored.empty()) add_stored(files, options.stored);
   const Plan plan = read_plan(files, lines.nonce);
-  const Plan steps = read_steps(plan, files, lines.nonce);
   Machine machine = find_machine(options.most, options.without);
   require_isolation(plan, machine.can);
   require_lists_of_children();
-  if (!plan.compile) find_hidden_calls(machine.can);
+  if (plan.run) find_hidden_calls(machine.can);
   // If memory runs out, the kernel kills the largest of our children first. All inherit this. Contestants and
   // compilers cannot open the file; a judge program could set it back.
   write_text("/proc/self/oom_score_adj", "1000");
@@ -269,12 +268,12 @@ void run_job(const Options& options, Lines& lines) {
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   find_base(machine);
   if (options.waits) await_turn();
-  if (plan.compile) {
-    Compilation(plan, machine, files, lines).run();
-  } else if (plan.compiles_program()) {
-    build_and_run(steps, plan, machine, files, lines);
+  if (!plan.run) {
+    Compilation(*plan.compile, machine, files, lines).run();
+  } else if (plan.compile) {
+    build_and_run(*plan.compile, *plan.run, machine, files, lines);
   } else {
-    run_tests(plan, machine, files, lines);
+    run_tests(*plan.run, machine, files, lines);
   }
   print_end(lines, machine.can.isolation);
 }

@@ -59,7 +59,7 @@ inline void print_artifact(Lines& lines, const std::string& name, int fd) {
 // Runs the steps of a compile plan in one work directory.
 class Compilation {
  public:
-  Compilation(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines)
+  Compilation(const CompilePlan& plan, const Machine& machine, JobFiles& files, Lines& lines)
       : plan_(plan), machine_(machine), files_(files), lines_(lines), header_(precompiled_header(plan.precompiled)), sees_(plan.sees) {
     if (!header_.empty()) sees_.push_back(header_);
     if (machine_.full()) {
@@ -399,7 +399,7 @@ class Compilation {
     lines_.end_line(line);
   }
 
-  const Plan& plan_;
+  const CompilePlan& plan_;
   const Machine& machine_;
   JobFiles& files_;
   Lines& lines_;

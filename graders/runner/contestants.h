@@ -65,12 +65,12 @@ struct Contestant {
 };
 
 // Opens the file that becomes its stdout.
-inline int open_output(const Plan& plan, const Contestant& contestant) {
+inline int open_output(const RunPlan& plan, const Contestant& contestant) {
   return plan.output_file.empty() ? reopen(contestant.output.get(), O_WRONLY) : open("/dev/null", O_WRONLY | O_CLOEXEC);
 }
 
 // The output file's content becomes the output, as if it had been printed. Called after the end of all possible writers.
-inline void collect_output(const Plan& plan, Contestant& contestant, const ProcessDirectories& directories) {
+inline void collect_output(const RunPlan& plan, Contestant& contestant, const ProcessDirectories& directories) {
   struct stat status;
   Fd file = find_output(directories, plan.output_file, status);
   contestant.left_output = file && (status.st_mtim.tv_sec != 0 || status.st_size > 0);

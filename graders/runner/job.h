@@ -25,7 +25,7 @@ struct ProcessDirectories {
 
 // What the tests of a job share.
 struct Job {
-  const Plan& plan;
+  const RunPlan& plan;
   const Machine& machine;
   std::vector<Fd> programs = {};                     // one copy each: processes could communicate through shared pages
   Fd interpreter = {};                               // executed with the program as its argument, if the plan has one
@@ -180,7 +180,7 @@ inline void make_root(ProcessDirectories& directories, const Machine& machine, c
 }
 
 // How much files in a scratch directory may take. The output file is not counted, because it has its own limit.
-inline DiskUse scratch_limit(const Plan& plan, const Test& test) {
+inline DiskUse scratch_limit(const RunPlan& plan, const Test& test) {
   DiskUse room{kScratchBytes, kScratchFiles};
   if (plan.input_file.empty()) return room;
   room.bytes += file_size(test.input) + kScratchSlackBytes;
@@ -189,7 +189,7 @@ inline DiskUse scratch_limit(const Plan& plan, const Test& test) {
 }
 
 // The same with the output file.
-inline DiskUse scratch_room(const Plan& plan, const Test& test) {
+inline DiskUse scratch_room(const RunPlan& plan, const Test& test) {
   DiskUse room = scratch_limit(plan, test);
   if (plan.output_file.empty()) return room;
   room.bytes += plan.output_bytes + kScratchSlackBytes;
@@ -265,7 +265,7 @@ inline void put_manager_fifos(const Job& job, ProcessDirectories& directories, l
 
 // Prepares the directories of one test: a scratch directory, empty except for the input and output files; new FIFOs.
 inline void make_directories(const Job& job, ProcessDirectories& directories, long index, const Test& test) {
-  const Plan& plan = job.plan;
+  const RunPlan& plan = job.plan;
   uid_t contestant_uid = job.machine.can.contestant_uid;
   if (job.full() && directories.root.empty()) {
     make_root(directories, job.machine, plan.sees, std::to_string(index), {"/fifo", "/box"});

@@ -31,7 +31,7 @@ inline rlim_t threads_of_other_processes(bool full) {
 
 // All limits except that of descriptors, which is set last. None on CPU time: for that limit the kernel counts a whole tick for a
 // process that runs at the tick. A program that runs only then is killed after little CPU time, as if the machine had killed it.
-inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(const Plan& plan, bool full) {
+inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(const RunPlan& plan, bool full) {
   rlim_t memory = static_cast<rlim_t>(plan.memory_bytes);
   // The kernel counts NPROC and SIGPENDING for a user id, so a sibling could find out how much the other one uses. So with
   // siblings they are 0 or unlimited. Polling counts threads; NPROC stops a sudden burst of them, which on a busy machine could
@@ -52,7 +52,7 @@ inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(con
 }
 
 // Grants access to the paths that all tests use. `root`: the contestant's root directory, as the caller sees it.
-inline void grant_system(const Plan& plan, Landlock& landlock, const std::string& root) {
+inline void grant_system(const RunPlan& plan, Landlock& landlock, const std::string& root) {
   auto grant = [&](const std::string& path, uint64_t rights) { landlock.grant((root + path).c_str(), rights); };
   grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
   for (const char* device : {"/dev/random", "/dev/urandom"}) grant(device, right::ReadFile);
@@ -68,7 +68,7 @@ inline void grant_scratch(const Job& job, Landlock& landlock, const char* path) 
   landlock.grant(path, scratch);
 }
 
-inline void grant_fifos(const Plan& plan, Landlock& landlock, const ProcessDirectories& directories) {
+inline void grant_fifos(const RunPlan& plan, Landlock& landlock, const ProcessDirectories& directories) {
   if (!plan.shows_fifos()) return;
   if (!directories.inside_in.empty()) landlock.grant(directories.inside_in.c_str(), right::ReadFile);
   if (!directories.inside_out.empty()) landlock.grant(directories.inside_out.c_str(), right::WriteFile | right::Truncate);
@@ -89,7 +89,7 @@ struct StartMessage {
 
 // Whether an error of a contestant's exec is our failure, and not caused by the file's content. (The file is in memory: EIO
 // means that it ends too early, or that a dynamic linker could not be read from a disk.)
-inline bool is_ours(const Plan& plan, int exec_error) {
+inline bool is_ours(const RunPlan& plan, int exec_error) {
   return !plan.interpreter.empty() || is_machine_error(exec_error) || (exec_error == EIO && !plan.is_static);
 }
 
@@ -142,7 +142,7 @@ constexpr int kNotExecutableCode = 127;  // the exit code of shells for a progra
 class Command {
  public:
   // `request`: the argument that tells an interpreter what to do.
-  Command(const Plan& plan, const char* request) : environment_(plan.environment) {
+  Command(const RunPlan& plan, const char* request) : environment_(plan.environment) {
     if (plan.interpreter.empty()) {
       words_ = {"./program"};
     } else {
@@ -292,7 +292,7 @@ class Launch {
   const IsolationFeatures& can() const { return job_.machine.can; }
 
   Job& job_;
-  const Plan& plan_;
+  const RunPlan& plan_;
   const Contestant& contestant_;
   const ProcessDirectories& directories_;
   int control_, input_, program_, executed_;
@@ -300,7 +300,7 @@ class Launch {
 };
 
 // Reads the child's messages. Returns an error if the contestant could not be started, else nothing.
-inline std::string read_start_messages(const Plan& plan, Contestant& contestant, const std::string& root, uid_t contestant_uid) {
+inline std::string read_start_messages(const RunPlan& plan, Contestant& contestant, const std::string& root, uid_t contestant_uid) {
   for (;;) {
     StartMessage message;
     Fd descriptor;

@@ -20,7 +20,7 @@
 namespace runner {
 
 // How the runner compares the output of a test with the answer.
-inline comparators::Spec comparison_of(const Plan& plan, const Test& test) {
+inline comparators::Spec comparison_of(const RunPlan& plan, const Test& test) {
   comparators::Spec spec = plan.rule;
   if (spec.rule != comparators::Rule::DefaultValidator) return spec;
   std::vector<std::string> args = plan.checker.args;  // the checker's flags; the test's own follow

@@ -64,12 +64,32 @@ struct Test {
   Rounding rounding = Rounding::Down;         // how
 };
 
+// What a compile plan does.
 struct CompileAction {
   enum class Kind { Put, Step, Artifact } kind;
   std::string path = {};               // of a Put or an Artifact, in the work directory
   std::string file = {};               // of a Put: of the job. Of an Artifact: the file that takes it, or empty.
   std::string name = {};               // of an Artifact, in its line
   std::vector<std::string> argv = {};  // of a Step
+};
+
+struct CompilePlan {
+  int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0, output_bytes = 0, file_bytes = 0;
+  long processes = 1;
+  std::vector<CompileAction> actions;
+  std::vector<std::string> sees;  // of this machine
+  bool sees_system = false;       // steps also see the system's programs and libraries
+  std::string precompiled;        // the C++ standard whose header steps use, if the worker has precompiled it; empty: none
+  std::string precompiled_as;     // the link to that header, in the work directory
+
+  // The artifact of a plan that has one; null if it has none, or several.
+  const CompileAction* only_artifact() const {
+    const CompileAction* found = nullptr;
+    for (const CompileAction& action : actions) {
+      if (action.kind == CompileAction::Kind::Artifact && std::exchange(found, &action) != nullptr) return nullptr;
+    }
+    return found;
+  }
 };
 
 // How a run plan's program is compiled in the same job, and the tests for which it is needed after the job.
@@ -80,22 +100,15 @@ struct Build {
   std::vector<std::pair<int, int>> rest;  // for each of their groups, the first position; empty: they are needed always
 };
 
-struct Plan {
-  Isolation least = Isolation::Full;
-  bool compile = false;
-  // limits; wall_ms and file_bytes only in compile mode, stderr_bytes and threads only in run mode
-  int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0, output_bytes = 0, stderr_bytes = 0, file_bytes = 0;
+struct RunPlan {
+  int64_t cpu_ms = 0, memory_bytes = 0, output_bytes = 0, stderr_bytes = 0;
   long processes = 1, threads = 1;
-  std::vector<CompileAction> actions;
   Build build;
   std::string program;
   bool is_static = true;
   std::string interpreter;  // executes the program's file; empty: the kernel does
   std::vector<std::string> interpreter_args, environment;
-  std::vector<std::string> sees;  // of this machine, in both modes
-  bool sees_system = false;       // steps also see the system's programs and libraries
-  std::string precompiled;        // the C++ standard whose header steps use, if the worker has precompiled it; empty: none
-  std::string precompiled_as;     // the link to that header, in the work directory
+  std::vector<std::string> sees;  // of this machine
   std::string interpreter_file;   // a file for the interpreter
   bool warm = false;              // it forks for each test
   TaskType task = TaskType::Batch;
@@ -142,20 +155,18 @@ struct Plan {
 
   bool names_files() const { return !input_file.empty() || !output_file.empty(); }
 
-  // The artifact of a compile plan that has one; null if it has none, or several.
-  const CompileAction* only_artifact() const {
-    const CompileAction* found = nullptr;
-    for (const CompileAction& action : actions) {
-      if (action.kind == CompileAction::Kind::Artifact && std::exchange(found, &action) != nullptr) return nullptr;
-    }
-    return found;
-  }
-
   // Whether the job compiles its program.
   bool compiles_program() const { return !build.plan.empty(); }
 
   // Tests whose output was submitted need no program.
   bool has_program() const { return !program.empty(); }
+};
+
+// The plan of a job: a compile plan, a run plan, or both if the job compiles the program that it runs.
+struct Plan {
+  Isolation least = Isolation::Full;
+  std::optional<CompilePlan> compile;
+  std::optional<RunPlan> run;
 };
 
 }  // namespace runner

@@ -145,7 +145,7 @@ inline std::string plain_name(PlanLine& line, const char* key) {
   return name;
 }
 
-inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
+inline void read_compile_line(PlanLine& line, JobFiles& files, CompilePlan& plan) {
   using Kind = CompileAction::Kind;
   if (line.name == "limits") {
     plan.cpu_ms = line.number("cpu_ms", 1, kMaxMs);
@@ -191,7 +191,7 @@ inline std::vector<std::pair<int, int>> read_positions(PlanLine& line) {
   return positions;
 }
 
-inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
+inline void read_test_line(PlanLine& line, JobFiles& files, RunPlan& plan) {
   Test test;
   test.id = line.number("id", 0, INT_MAX);
   test.input = files.get(line.text("input"));
@@ -209,7 +209,7 @@ inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.tests.push_back(std::move(test));
 }
 
-inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
+inline void read_program_line(PlanLine& line, JobFiles& files, RunPlan& plan) {
   plan.program = line.text("file");
   if (!plan.compiles_program()) files.get(plan.program);
   for (const std::string& path : line.all("sees")) plan.sees.push_back(seen_path(line, path));
@@ -230,12 +230,12 @@ inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
   }
 }
 
-inline void read_rule(PlanLine& line, Plan& plan) {
+inline void read_rule(PlanLine& line, RunPlan& plan) {
   std::string rule = line.text("rule");
   if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
 }
 
-inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
+inline void read_checker_line(PlanLine& line, JobFiles& files, RunPlan& plan) {
   plan.has_checker = true;
   Protocol protocol = plan.checker.protocol = line.choice("protocol", kProtocols);
   if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMaxBytes);
@@ -258,7 +258,7 @@ inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
 }
 
 // (The task type Interactive comes from the protocol in the manager's line, in `read_plan`.)
-inline void read_task_line(PlanLine& line, Plan& plan) {
+inline void read_task_line(PlanLine& line, RunPlan& plan) {
   plan.task = line.choice<TaskType>("kind", {{"batch", TaskType::Batch},
                                              {"communication", TaskType::Communication},
                                              {"two-steps", TaskType::TwoSteps}});
@@ -277,7 +277,7 @@ inline void read_task_line(PlanLine& line, Plan& plan) {
 }
 
 // What a task of the plan's type needs, and what it cannot have.
-inline void check_task(const Plan& plan) {
+inline void check_task(const RunPlan& plan) {
   switch (plan.task) {
     case TaskType::Batch:
       if (plan.processes != 1) plan_fault("a batch task has one process");
@@ -302,7 +302,7 @@ inline void check_task(const Plan& plan) {
   }
 }
 
-inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
+inline void read_run_line(PlanLine& line, JobFiles& files, RunPlan& plan) {
   if (line.name == "compile") {
     if (!plan.program.empty()) line.bad("stands after `program`");
     plan.build.plan = line.text("plan");
@@ -382,30 +382,32 @@ inline void read_opening_line(PlanLine& line, size_t position, Plan& plan, std::
   } else {
     std::string mode = line.bare();
     if (mode != "compile" && mode != "run") line.bad("is unknown: " + mode);
-    plan.compile = mode == "compile";
+    mode == "compile" ? void(plan.compile.emplace()) : void(plan.run.emplace());
   }
 }
 
-// What the lines of a run plan need of each other.
-inline void check_run_plan(const Plan& plan, const std::set<std::string>& names) {
+// Completes a run plan, and checks what its lines need of each other.
+inline void finish_run_plan(RunPlan& plan, const std::set<std::string>& names, JobFiles& files) {
+  for (Test& test : plan.tests) {
+    if (test.program < 0 && !plan.interpreter.empty()) test.program = files.get(plan.program);
+  }
   bool runs = std::any_of(plan.tests.begin(), plan.tests.end(), [](const Test& test) { return test.output < 0; });
   if (runs || plan.tests.empty()) require_line(names, "program");
   for (const char* name : {"task", "order"}) require_line(names, name);
   require_line(names, plan.has_manager() ? "manager" : "checker");
   if (!plan.has_manager() && names.count("manager") > 0) plan_fault("a task of this type has no manager");
   if (!plan.compiles_program() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
-}
-
-inline void check_tests(const Plan& plan) {
+  if (plan.has_manager() && rules_of(plan.manager.protocol).can_interact) plan.task = TaskType::Interactive;
+  check_task(plan);
   for (const Test& test : plan.tests) {
     if (test.program >= 0 && plan.interpreter.empty()) plan_fault("test %ld has a program without an interpreter", test.id);
     if (plan.compares() && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
   }
 }
 
-// Reads a plan strictly: a plan with anything unknown is not run. `nonce` is set first, because the message about a faulty
-// plan contains it.
-inline Plan read_plan(JobFiles& files, std::string& nonce, const std::string& file = "plan") {
+// Reads the plan in a file strictly: a plan with anything unknown is not run. `nonce` is set first, because the message about a
+// faulty plan contains it.
+inline Plan read_plan_of(JobFiles& files, const std::string& file, std::string& nonce) {
   Plan plan;
   std::set<std::string> names;
   std::vector<std::string> lines = split(plan_body(files, file), '\n');
@@ -416,35 +418,30 @@ inline Plan read_plan(JobFiles& files, std::string& nonce, const std::string& fi
       read_opening_line(line, i, plan, nonce);
     } else {
       add_name(line, names);
-      plan.compile ? read_compile_line(line, files, plan) : read_run_line(line, files, plan);
+      plan.run ? read_run_line(line, files, *plan.run) : read_compile_line(line, files, *plan.compile);
     }
     line.finish();
   }
   require_line(names, "limits");
-  if (plan.compile) return plan;
-  for (Test& test : plan.tests) {
-    if (test.program < 0 && !plan.interpreter.empty()) test.program = files.get(plan.program);
-  }
-  check_run_plan(plan, names);
-  if (plan.has_manager() && rules_of(plan.manager.protocol).can_interact) plan.task = TaskType::Interactive;
-  check_task(plan);
-  check_tests(plan);
+  if (plan.run) finish_run_plan(*plan.run, names, files);
   return plan;
 }
 
-// The compile plan of a run plan; an empty one if the job does not compile its program.
-inline Plan read_steps(const Plan& plan, JobFiles& files, const std::string& expected_nonce) {
-  const std::string& file = plan.build.plan;
-  if (file.empty()) return Plan();
-  std::string nonce;
-  Plan steps = read_plan(files, nonce, file);
-  if (nonce != expected_nonce) plan_fault("%s has another nonce", file.c_str());
-  const CompileAction* artifact = steps.only_artifact();
-  if (!steps.compile || steps.sees_system || artifact == nullptr || artifact->file != plan.program) {
-    plan_fault("%s is not a compile plan without `system` whose only artifact is the program", file.c_str());
+// The job's plan, with the compile plan that it names.
+inline Plan read_plan(JobFiles& files, std::string& nonce) {
+  Plan plan = read_plan_of(files, "plan", nonce);
+  if (!plan.run || !plan.run->compiles_program()) return plan;
+  const char* file = plan.run->build.plan.c_str();
+  std::string nonce_of_steps;
+  Plan steps = read_plan_of(files, file, nonce_of_steps);
+  if (nonce_of_steps != nonce) plan_fault("%s has another nonce", file);
+  const CompileAction* artifact = steps.compile ? steps.compile->only_artifact() : nullptr;
+  if (artifact == nullptr || steps.compile->sees_system || artifact->file != plan.run->program) {
+    plan_fault("%s is not a compile plan without `system` whose only artifact is the program", file);
   }
-  if (steps.least != plan.least) plan_fault("%s accepts another isolation", file.c_str());
-  return steps;
+  if (steps.least != plan.least) plan_fault("%s accepts another isolation", file);
+  plan.compile = std::move(steps.compile);
+  return plan;
 }
 
 }  // namespace runner

@@ -23,7 +23,7 @@ namespace runner {
 // Decides which tests are needed: those that come before the first known zero in at least one of their groups.
 class NeededTests {
  public:
-  explicit NeededTests(const Plan& plan) : all_(!plan.needed_only) {}
+  explicit NeededTests(const RunPlan& plan) : all_(!plan.needed_only) {}
 
   bool has(const Test& test) const {
     if (all_ || test.at.empty()) return true;
@@ -46,7 +46,7 @@ class NeededTests {
 };
 
 inline void open_interpreter(Job& job, JobFiles& files) {
-  const Plan& plan = job.plan;
+  const RunPlan& plan = job.plan;
   job.interpreter = Fd(open(plan.interpreter.c_str(), O_PATH | O_CLOEXEC));
   if (!job.interpreter && !is_no_path(errno)) system_fault("open %s", plan.interpreter.c_str());
   if (!job.interpreter) plan_fault("there is no interpreter %s: %s", plan.interpreter.c_str(), strerror(errno));
@@ -124,7 +124,7 @@ inline uint64_t random_key() {
 }
 
 // The seccomp filter for the programs of this job.
-inline Filter filter_of(const Plan& plan, const Machine& machine, uint64_t exec_key) {
+inline Filter filter_of(const RunPlan& plan, const Machine& machine, uint64_t exec_key) {
   Siblings siblings = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
   FilterKind kind{machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty(), exec_key};
   return contestant_filter(kind, machine.can.hidden);
@@ -137,7 +137,7 @@ struct RunEnd {
   bool in_doubt = false;  // whether a test may be run again in another job
 };
 
-inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
+inline RunEnd run_tests(const RunPlan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
   for (const Test& test : plan.tests) {
     if (plan.compares()) comparison_of(plan, test);  // finds flags that are unknown
   }
@@ -181,7 +181,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
 // judge program of the job. These are open files of the runner; with --dir they are unlinked before the first step.
 
 // Whether a test may still be needed that this job has not run, or one may be run again.
-inline bool needs_another_job(const Plan& plan, const RunEnd& ran) {
+inline bool needs_another_job(const RunPlan& plan, const RunEnd& ran) {
   if (ran.left_out || ran.in_doubt) return true;
   Test rest;
   rest.at = plan.build.rest;
@@ -200,7 +200,7 @@ inline bool takes_program(const JobFiles& files, const std::string& name) {
 
 // Runs the compile plan `steps`, and then the tests of `plan`. If the sandbox gave no descriptor for the program, its bytes are
 // printed if another job needs them.
-inline void build_and_run(const Plan& steps, const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
+inline void build_and_run(const CompilePlan& steps, const RunPlan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
   bool is_returned = takes_program(files, plan.program);
   Fd own;
   if (!is_returned) {

@@ -158,7 +158,7 @@ inline void make_late(Outcome& o, bool ended_by_itself, Limit limit) {
   o.message.clear();
 }
 
-inline void print_line(Lines& lines, const Plan& plan, const Test& test, const Outcome& o) {
+inline void print_line(Lines& lines, const RunPlan& plan, const Test& test, const Outcome& o) {
   Json line;
   line.open('{').member("test", test.id).member("verdict", name_of(o.verdict));
   line.member("score", o.score.empty() ? nullptr : o.score.c_str()).member("message", o.message);
@@ -250,7 +250,7 @@ class TestState {
   bool is_decisive(const Contestant& c) { return failed_hard(c) || (failed_softly(c) && hung_up_first(c)); }
 
   Job& job_;
-  const Plan& plan_;
+  const RunPlan& plan_;
   WarmInterpreter& warm_;
   const Test& test_;
   Passes& passes_;

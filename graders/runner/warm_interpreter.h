@@ -154,7 +154,7 @@ class WarmInterpreter {
   const IsolationFeatures& can() const { return job_.machine.can; }
 
   const Job& job_;
-  const Plan& plan_;
+  const RunPlan& plan_;
   Process process_;
   Fd control_, errors_;
   std::string request_;

@@ -32,14 +32,14 @@ inline void count_answer(Contestant& contestant) {
 }
 
 // Whether a call makes a timer that the program may have.
-inline bool makes_timer(const Plan& plan, const seccomp_data& call) {
+inline bool makes_timer(const RunPlan& plan, const seccomp_data& call) {
   int clock = static_cast<int>(call.args[0]);
   return call.arch == AUDIT_ARCH_X86_64 && call.nr == SYS_timer_create && plan.processes == 1 && plan.passes == 1 &&
          clock >= -8 /* its own */;
 }
 
 // Answers one call that the kernel reports.
-inline void answer_refusal(const Plan& plan, Contestant& contestant) {
+inline void answer_refusal(const RunPlan& plan, Contestant& contestant) {
   Padded<seccomp_notif> request;
   if (!receive_call(contestant.listener, request)) return;
   const seccomp_data& call = request.fields.data;

@@ -175,7 +175,7 @@ void test_scores() {
 // Each test gets its share of the sandbox's time; prefaulting memory comes first: 262,144 pages of 20 us.
 void test_room() {
   for (auto [room_ms, tests, prefault_bytes, stop_ms] : {std::tuple{50'000L, 6, 0L, 8'333L}, {50'000, 1, 1L << 30, 44'758}, {0, 3, 0, 1}}) {
-    Plan plan;
+    RunPlan plan;
     plan.cpu_ms = 1'000;
     plan.memory_bytes = 2L << 30;
     plan.tests.resize(static_cast<size_t>(tests));
@@ -211,7 +211,7 @@ void test_no_descriptor_left() {
   none = {static_cast<rlim_t>(program.get()) + 1, usual.rlim_max};
   setrlimit(RLIMIT_NOFILE, &none);
   CHECK(fault_of([&] { executable(files, "checker"); }) == "system: open checker: Too many open files");
-  Plan plan;
+  RunPlan plan;
   plan.interpreter = "/proc/self/exe";
   Machine machine;
   Job job{plan, machine};
@@ -315,7 +315,7 @@ void test_hang_ups() {
   fifos.fifo_in = std::string(directory) + "/in";
   fifos.fifo_out = std::string(directory) + "/out";
   CHECK(mkfifo(fifos.fifo_in.c_str(), 0600) == 0 && mkfifo(fifos.fifo_out.c_str(), 0600) == 0);
-  Plan plan;
+  RunPlan plan;
   plan.task = TaskType::Communication;
   Machine machine;
   for (HangUps::Side first : {HangUps::Nobody, HangUps::TheProcess}) {
