@@ -75,7 +75,7 @@
 // - comparing outputs: decimal, reader, comparators
 // - the plan: protocols, plan, inflate, job_files, plan_reader
 // - confinement: system_calls, call_decisions, seccomp, landlock
-// - processes: processes, isolation_features, proc_files, directories, job
+// - processes: processes, isolation_features, proc_files, directories, roots, job
 // - contestants: contestants, launch, warm_interpreter
 // - a test: judges, test_state, watching, one_test
 // - a job: compile_mode, run_mode

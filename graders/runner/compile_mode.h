@@ -12,6 +12,7 @@
 #include "plan.h"
 #include "proc_files.h"
 #include "processes.h"
+#include "roots.h"
 #include "seccomp.h"
 #include "verdicts.h"
 
@@ -81,7 +82,7 @@ class Compilation {
   ~Compilation() {
     work_.reset();
     if (machine_.full()) {
-      if (!directories_.root.empty()) umount2((directories_.root + directory_).c_str(), MNT_DETACH);
+      if (!root_.root.empty()) umount2((root_.root + directory_).c_str(), MNT_DETACH);
       umount2(directory_.c_str(), MNT_DETACH);
     } else {
       remove_tree(AT_FDCWD, directory_.c_str());
@@ -103,8 +104,8 @@ class Compilation {
  private:
   // The work directory is in it at its original path, because steps get that path as HOME.
   void make_root() {
-    runner::make_root(directories_, machine_, sees_, "", {"/tmp", "/proc", "/proc/self", directory_.c_str()});
-    if (mount(directory_.c_str(), (directories_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
+    root_ = runner::make_root(machine_, sees_, "", {"/tmp", "/proc", "/proc/self", directory_.c_str()});
+    if (mount(directory_.c_str(), (root_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
   }
 
   // Whether steps may execute what they have made. Only the build script of a judge program does; it sees the system.
@@ -112,8 +113,8 @@ class Compilation {
 
   // In /proc, a step sees only its own /proc/self/exe: rustc finds its library by that, and the loader files next to a program.
   void show_itself(const std::string& command) {
-    if (directories_.root.empty() || command[0] != '/') return;
-    std::string link = directories_.outside + "/proc/self/exe";
+    if (root_.root.empty() || command[0] != '/') return;
+    std::string link = root_.outside + "/proc/self/exe";
     unlink(link.c_str());
     if (symlink(command.c_str(), link.c_str()) != 0) system_fault("make the link %s", link.c_str());
   }
@@ -338,7 +339,7 @@ class Compilation {
     Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     int shared = fcntl(output, F_GETFL);
     fcntl(output, F_SETFL, shared & ~O_NONBLOCK);
-    if (!directories_.root.empty() && chroot(directories_.root.c_str()) != 0) start_error.exit_with("chroot");
+    if (!root_.root.empty() && chroot(root_.root.c_str()) != 0) start_error.exit_with("chroot");
     if (chdir(directory_.c_str()) != 0) start_error.exit_with("enter the work directory");
     if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) start_error.exit_with("descriptors");
     set_limit(RLIMIT_CORE, kNoCore);
@@ -409,7 +410,7 @@ class Compilation {
   std::map<std::string, std::string> put_;  // the job's file for each path in the work directory
   bool repeated_ = false;                   // a step was run again, because files were missing after it had failed
   Fd work_;
-  ProcessDirectories directories_;  // full, and steps do not see the system: their root directory
+  Root root_;                       // full, and steps do not see the system: their root directory
   int64_t spent_us_ = 0;            // CPU time of the steps that have ended; all steps share the limit
 };
 

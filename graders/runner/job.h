@@ -1,5 +1,5 @@
-// A job: what all its tests share; and what the runner makes and removes for each process of a submission: its root, its scratch
-// directory, its FIFOs.
+// A job: what all its tests share; and what the runner makes and removes for each process of a submission: its scratch directory, its
+// FIFOs.
 #pragma once
 
 #include "descriptors.h"
@@ -9,14 +9,13 @@
 #include "numbers.h"
 #include "plan.h"
 #include "processes.h"
+#include "roots.h"
 #include "seccomp.h"
 
 namespace runner {
 
 // The directories of one process of the submission. Made once; what a test can change in them is made again for each test.
-struct ProcessDirectories {
-  std::string outside;             // full: the root directory as the runner can write to it
-  std::string root;                // full: the same directory, mounted read-only
+struct ProcessDirectories : Root {  // the root only with full isolation
   std::string scratch;             // its working directory, as the runner sees it
   std::string fifo_in, fifo_out;   // what it reads and what it writes, as the runner and the manager see them
   std::string inside_in, inside_out;  // the same, as the process sees them
@@ -40,144 +39,6 @@ struct Job {
 
   bool full() const { return machine.full(); }
 };
-
-// (Not named `bind`: if another header includes <functional>, argument-dependent look-up would prefer std::bind.)
-inline void bind_mount(const std::string& from, const std::string& to) {
-  if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
-}
-
-// Keeps the other restrictions of the mount, because the kernel refuses to drop those of a mount from another namespace.
-inline void make_read_only(const std::string& at) {
-  struct statfs mounted;
-  if (statfs(at.c_str(), &mounted) != 0) system_fault("look at %s", at.c_str());
-  unsigned long kept = static_cast<unsigned long>(mounted.f_flags) & (MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
-  if ((mounted.f_flags & 4096 /* ST_RELATIME */) != 0) kept |= MS_RELATIME;
-  mount(nullptr, at.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
-  struct statvfs flags;  // it may be a mount of the user who runs all this
-  if (statvfs(at.c_str(), &flags) != 0 || (flags.f_flag & ST_RDONLY) == 0) system_fault("make %s read-only", at.c_str());
-}
-
-// Builds a root directory: it shows given paths of this machine, each at its own path, and nothing else.
-class View {
- public:
-  View(const std::string& outside, const std::string& root) : outside_(outside), root_(root) {}
-
-  // Shows a file, or a directory with all below it. A symbolic link on the way is copied, and its target is shown too. A path
-  // that does not exist is skipped.
-  void show(const std::string& path) {
-    std::string at;                                     // the part that exists and has no links
-    std::vector<std::string> left = split(path, '/');   // the rest, in reverse order
-    std::reverse(left.begin(), left.end());
-    for (int links = 0; !left.empty();) {
-      std::string name = left.back();
-      left.pop_back();
-      if (name.empty() || name == ".") continue;
-      if (name == "..") {
-        at.resize(at.empty() ? 0 : at.rfind('/'));
-        continue;
-      }
-      struct stat status;
-      std::string next = at + "/" + name;
-      if (is_made(next)) {
-        at = next;
-        continue;
-      }
-      if (lstat(next.c_str(), &status) != 0) return skip(next);
-      if (!S_ISLNK(status.st_mode)) {
-        at = next;
-        continue;
-      }
-      char target[PATH_MAX] = {};
-      if (++links > kMaxLinks) return;
-      if (readlink(next.c_str(), target, sizeof target - 1) <= 0) return skip(next);
-      put_link(target, next);
-      std::vector<std::string> names = split(target, '/');
-      left.insert(left.end(), names.rbegin(), names.rend());
-      if (target[0] == '/') at.clear();
-    }
-    put(at);
-  }
-
-  void make_all_read_only() {
-    struct {
-      uint64_t set, clear, propagation, userns;
-    } attributes = {1 | 2 /* RDONLY, NOSUID */, 0, 0, 0};
-    if (syscall(kSysMountSetattr, AT_FDCWD, root_.c_str(), 0x8000 /* AT_RECURSIVE */, &attributes, sizeof attributes) == 0) return;
-    for (const std::string& path : shown_) make_read_only(root_ + path);
-  }
-
- private:
-  static constexpr int kMaxLinks = 40;  // Source: Linux, path_resolution(7)
-
-  bool covers(const std::string& path) const {
-    return std::any_of(shown_.begin(), shown_.end(), [&](const std::string& shown) {
-      return path.compare(0, shown.size(), shown) == 0 && (path.size() == shown.size() || path[shown.size()] == '/');
-    });
-  }
-
-  // Without a file that is there, a correct program could fail.
-  static void skip(const std::string& path) {
-    if (!is_no_path(errno)) system_fault("look at %s", path.c_str());
-  }
-
-  bool is_made(const std::string& path) const { return std::find(made_.begin(), made_.end(), path) != made_.end(); }
-
-  void make_directories_above(const std::string& path) {
-    for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-      std::string above = path.substr(0, slash);
-      if (is_made(above)) continue;
-      mkdir((outside_ + above).c_str(), 0755);
-      made_.push_back(above);
-    }
-  }
-
-  void put_link(const char* target, const std::string& path) {
-    if (covers(path)) return;
-    make_directories_above(path);
-    if (symlink(target, (outside_ + path).c_str()) != 0 && errno != EEXIST) system_fault("make the link %s", path.c_str());
-  }
-
-  void put(const std::string& path) {
-    struct stat status;
-    if (path.empty() || covers(path)) return;
-    if (stat(path.c_str(), &status) != 0) return skip(path);
-    make_directories_above(path);
-    std::string point = outside_ + path;
-    bool made = S_ISDIR(status.st_mode) ? mkdir(point.c_str(), 0755) == 0 || errno == EEXIST
-                                        : bool(Fd(open(point.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644)));
-    if (!made) system_fault("make %s", point.c_str());
-    bind_mount(path, root_ + path);
-    shown_.push_back(path);
-  }
-
-  std::string outside_, root_;
-  std::vector<std::string> shown_, made_;  // mounts; the directories on the way to them
-};
-
-// The root directory of a contestant or of a compiler: read-only, with devices, and with the paths that the plan shows.
-// `own`: directories that are created in it.
-inline void make_root(ProcessDirectories& directories, const Machine& machine, const std::vector<std::string>& sees, const std::string& name,
-                      std::initializer_list<const char*> own) {
-  directories.outside = make_directory(machine.base + "/outside" + name, 0755);
-  directories.root = make_directory(machine.base + "/root" + name, 0755);
-  make_directory(directories.outside + "/dev", 0755);
-  for (const char* directory : own) make_directory(directories.outside + directory, 0755);
-  if (mount(directories.outside.c_str(), directories.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
-  // Not /dev/zero: if its pages were mapped shared, they would be memory that is not counted.
-  for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
-    Fd point(open((directories.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    bind_mount(device, directories.root + device);
-  }
-  // Before 6.12, TOMOYO lets nothing be executed from a descriptor if this path does not exist; its contents do not matter.
-  make_directory(directories.outside + "/dev/fd", 0755);
-  Fd executed(open((directories.outside + "/dev/fd/" + std::to_string(kExecutedFd)).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0));
-  if (!executed) system_fault("make a file in /dev/fd");
-  View view(directories.outside, directories.root);
-  for (const std::string& path : sees) view.show(path);
-  view.make_all_read_only();
-  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  if (mount(nullptr, directories.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
-}
 
 // How much files in a scratch directory may take. The output file is not counted, because it has its own limit.
 inline DiskUse scratch_limit(const RunPlan& plan, const Test& test) {
@@ -268,7 +129,7 @@ inline void make_directories(const Job& job, ProcessDirectories& directories, lo
   const RunPlan& plan = job.plan;
   uid_t contestant_uid = job.machine.can.contestant_uid;
   if (job.full() && directories.root.empty()) {
-    make_root(directories, job.machine, plan.sees, std::to_string(index), {"/fifo", "/box"});
+    static_cast<Root&>(directories) = make_root(job.machine, plan.sees, std::to_string(index), {"/fifo", "/box"});
     directories.scratch = directories.root + "/box";
   }
   if (job.full()) {
