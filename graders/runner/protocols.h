@@ -27,6 +27,7 @@ enum class JudgedBy {
 struct ProtocolRules {
   const char* name;  // in a plan
   JudgedBy judged_by = JudgedBy::Runner;
+  bool batch_only = false;  // judges outputs of batch tasks only
   // Of a program: the exit codes that report a judgement; all others are failures.
   std::initializer_list<int> accepts = {}, rejects = {};
   std::initializer_list<const char*> args = {};  // before its own
@@ -35,28 +36,23 @@ struct ProtocolRules {
   bool may_have_passes = false;          // it may ask for the program to be run again
   bool can_interact = false;             // such a program can be an interactor, with the same arguments
   bool before_checker = false;           // a checker may judge what such an interactor writes
-  bool batch_only = false;               // judges outputs of batch tasks only
 };
 
 // CMS: https://cms.readthedocs.io, "Task types". testlib.h as it is published: 0 ok, 7 points; 1 wrong answer, 2 presentation
 // error, 4 dirt, 8 unexpected end of file (3 is the checker's own failure). Kattis: its problem format, "Output validators".
-constexpr ProtocolRules kCms = {"cms", JudgedBy::Program, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
-constexpr ProtocolRules kTestlib = {"testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8},
+constexpr ProtocolRules kCms = {"cms", JudgedBy::Program, /*batch_only=*/false, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
+constexpr ProtocolRules kTestlib = {"testlib", JudgedBy::Program, /*batch_only=*/false, {0, 7}, {1, 2, 4, 8},
                                     {"input.txt", "output.txt", "correct_output.txt"},
                                     /*has_feedback_directory=*/false, /*reads_output_from_stdin=*/false,
                                     /*may_have_passes=*/false, /*can_interact=*/true, /*before_checker=*/true};
-constexpr ProtocolRules kKattis = {"kattis", JudgedBy::Program, {42}, {43},
+constexpr ProtocolRules kKattis = {"kattis", JudgedBy::Program, /*batch_only=*/false, {42}, {43},
                                    {"input.txt", "correct_output.txt", "feedback/"},
                                    /*has_feedback_directory=*/true, /*reads_output_from_stdin=*/true,
                                    /*may_have_passes=*/true, /*can_interact=*/true};
 constexpr ProtocolRules kWhiteDiff = {"white-diff"};
 constexpr ProtocolRules kDefaultValidator = {"tokens"};  // Kattis's
-constexpr ProtocolRules kCompare = {
-    "compare", JudgedBy::Runner, /*accepts=*/{}, /*rejects=*/{}, /*args=*/{}, /*has_feedback_directory=*/false,
-    /*reads_output_from_stdin=*/false, /*may_have_passes=*/false, /*can_interact=*/false, /*before_checker=*/false, /*batch_only=*/true};
-constexpr ProtocolRules kNone = {
-    "none", JudgedBy::Client, /*accepts=*/{}, /*rejects=*/{}, /*args=*/{}, /*has_feedback_directory=*/false,
-    /*reads_output_from_stdin=*/false, /*may_have_passes=*/false, /*can_interact=*/false, /*before_checker=*/false, /*batch_only=*/true};
+constexpr ProtocolRules kCompare = {"compare", JudgedBy::Runner, /*batch_only=*/true};
+constexpr ProtocolRules kNone = {"none", JudgedBy::Client, /*batch_only=*/true};
 
 inline const ProtocolRules& rules_of(Protocol protocol) {
   switch (protocol) {
