@@ -97,18 +97,6 @@
 namespace runner {
 namespace {
 
-void print_probe(const IsolationFeatures& can) {
-  Json line;
-  line.open('{').member("probe", true).member("userns", can.userns).member("pidns", can.pidns).member("mountns", can.mountns);
-  line.member("netns", can.netns).member("landlock", can.landlock).member("seccomp", can.seccomp).member("notify", can.notify);
-  line.key("hidden").open('[');
-  for (long number = 0; number < kCalls; number++) {
-    if (can.hidden.has[number]) line.value(name_of_call(number));
-  }
-  line.close(']').member("uids", can.uids).member("isolation", name_of(can.isolation)).close('}');
-  print(line.take() + "\n");
-}
-
 // Makes all inherited descriptors close-on-exec, so that no child gets one by accident.
 void close_on_exec() {
   if (syscall(kSysCloseRange, 3, ~0U, 4 /* CLOEXEC */) == 0) return;
@@ -223,9 +211,17 @@ void require_worker_limits() {
 }
 
 void probe(const Options& options) {
-  Machine machine = find_machine(options.most, options.without);
-  find_hidden_calls(machine.can);
-  print_probe(machine.can);
+  IsolationFeatures can = find_machine(options.most, options.without).can;
+  find_hidden_calls(can);
+  Json line;
+  line.open('{').member("probe", true).member("userns", can.userns).member("pidns", can.pidns).member("mountns", can.mountns);
+  line.member("netns", can.netns).member("landlock", can.landlock).member("seccomp", can.seccomp).member("notify", can.notify);
+  line.key("hidden").open('[');
+  for (long number = 0; number < kCalls; number++) {
+    if (can.hidden.has[number]) line.value(name_of_call(number));
+  }
+  line.close(']').member("uids", can.uids).member("isolation", name_of(can.isolation)).close('}');
+  print(line.take() + "\n");
 }
 
 void print_end(const Lines& lines, Isolation isolation) {
@@ -234,14 +230,6 @@ void print_end(const Lines& lines, Isolation isolation) {
   line.member("sum", lines.sum.text());
   line.member("isolation", name_of(isolation)).member("runner", kVersion).close('}');
   print(line.take() + "\n");
-}
-
-// Adds the files that the job takes from a problem's package. If one is missing, nothing is run, and the client must send it.
-void add_stored(JobFiles& files, const std::string& package) {
-  std::string refusals = files.add_stored(package);
-  if (refusals.empty()) return;
-  print(refusals);
-  _exit(kNotStoredCode);
 }
 
 void run_job(const Options& options, Lines& lines) {
@@ -254,7 +242,12 @@ void run_job(const Options& options, Lines& lines) {
   } else {
     files.inherit(options.value);
   }
-  if (!options.stored.empty()) add_stored(files, options.stored);
+  // If a file of the problem's package is missing, nothing is run, and the client must send it.
+  std::string refusals = options.stored.empty() ? "" : files.add_stored(options.stored);
+  if (!refusals.empty()) {
+    print(refusals);
+    _exit(kNotStoredCode);
+  }
   const Plan plan = read_plan(files, lines.nonce);
   Machine machine = find_machine(options.most, options.without);
   require_isolation(plan, machine.can);

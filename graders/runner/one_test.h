@@ -141,7 +141,7 @@ class TestRun : RunningTest {
       }
     }
     if (!decided && plan_.has_checker) {
-      if (plan_.left_to_client()) return leave_to_client();
+      if (plan_.left_to_client()) return set_verdict(Verdict::LeftToClient, "", "");
       if (!check_output(judgement)) return;
     }
     round_to_step(judgement);
@@ -171,7 +171,7 @@ class TestRun : RunningTest {
   void judge_submitted() {
     outcome_.output = judge_file(test_.output);
     if (file_size(test_.output) > plan_.output_bytes) return give_zero(Verdict::OLE, Limit::Output);
-    if (plan_.left_to_client()) return leave_to_client();
+    if (plan_.left_to_client()) return set_verdict(Verdict::LeftToClient, "", "");
     Judgement judgement;
     if (!check(test_.output, judgement)) return;
     round_to_step(judgement);
@@ -253,9 +253,6 @@ class TestRun : RunningTest {
     outcome_.score = score;
     outcome_.message = message;
   }
-
-  // The program has broken no rule; the client judges its output.
-  void leave_to_client() { outcome_.verdict = Verdict::LeftToClient; }
 
   // Compares an output with the answer, without a judge program.
   void compare(int output, Judgement& judgement) {
