@@ -146,16 +146,8 @@ inline bool write_text(const char* path, const char* text) {
   return fd && write(fd.get(), text, strlen(text)) == static_cast<ssize_t>(strlen(text));
 }
 
-// A small file of /proc as text. Empty if it is gone.
-inline size_t read_text(int directory, const char* path, char* buffer, size_t size) {
-  Fd fd(openat(directory, path, O_RDONLY | O_CLOEXEC));
-  ssize_t n = fd ? read(fd.get(), buffer, size - 1) : 0;
-  buffer[std::max<ssize_t>(n, 0)] = '\0';
-  return static_cast<size_t>(std::max<ssize_t>(n, 0));
-}
-
-// A file of /proc that may be longer than a page, which is the most that one read returns. Empty if it is gone.
-inline std::string read_long_text(int directory, const char* path) {
+// A file of /proc. It may be longer than a page, which is the most that one read returns. Empty if it is gone.
+inline std::string read_text(int directory, const char* path) {
   Fd fd(openat(directory, path, O_RDONLY | O_CLOEXEC));
   std::string text;
   char buffer[4096];
@@ -165,7 +157,7 @@ inline std::string read_long_text(int directory, const char* path) {
 
 // How many processes the kernel has killed since its start because the machine, or a cgroup, had no memory.
 inline long long out_of_memory_kills() {
-  std::string text = read_long_text(AT_FDCWD, "/proc/vmstat");
+  std::string text = read_text(AT_FDCWD, "/proc/vmstat");
   size_t at = text.find("\noom_kill ");
   return at != std::string::npos ? atoll(text.c_str() + at + 10) : 0;
 }

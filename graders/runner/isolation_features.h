@@ -86,18 +86,14 @@ struct Machine {
 
 // How many user ids are mapped here, and one of them that is not ours. The whole range means: no user namespace.
 inline void read_uid_map(IsolationFeatures& can) {
-  char text[4096];
-  read_text(AT_FDCWD, "/proc/self/uid_map", text, sizeof text);
   unsigned long inside, outside, count, total = 0;
   can.contestant_uid = geteuid();
-  for (char* line = text; sscanf(line, "%lu %lu %lu", &inside, &outside, &count) == 3;) {
+  for (const std::string& line : split(read_text(AT_FDCWD, "/proc/self/uid_map"), '\n')) {
+    if (sscanf(line.c_str(), "%lu %lu %lu", &inside, &outside, &count) != 3) break;
     total += count;
     for (unsigned long id : {inside + count - 1, inside}) {
       if (id != geteuid() && can.contestant_uid == geteuid()) can.contestant_uid = static_cast<uid_t>(id);
     }
-    char* end = strchr(line, '\n');
-    if (end == nullptr) break;
-    line = end + 1;
   }
   can.uids = std::max(total, 1UL);
 }
@@ -143,10 +139,9 @@ inline bool can_make_pid_namespaces(Fd& own) {
 }
 
 inline bool has_no_network() {
-  char text[4096];
-  read_text(AT_FDCWD, "/proc/self/net/dev", text, sizeof text);
-  int interfaces = static_cast<int>(std::count(text, text + strlen(text), ':'));
-  return interfaces == 0 || (interfaces == 1 && strstr(text, "lo:") != nullptr);
+  std::string text = read_text(AT_FDCWD, "/proc/self/net/dev");
+  auto interfaces = std::count(text.begin(), text.end(), ':');
+  return interfaces == 0 || (interfaces == 1 && text.find("lo:") != std::string::npos);
 }
 
 // Whether something succeeds that cannot be undone: a child tries it. If the machine has no memory or process left for this, nothing
@@ -254,7 +249,7 @@ class HiddenCalls {
   };
 
   static bool is_filtered() {
-    std::string text = read_long_text(AT_FDCWD, "/proc/self/status");
+    std::string text = read_text(AT_FDCWD, "/proc/self/status");
     size_t at = text.find("\nSeccomp:");
     return at == std::string::npos || atoi(text.c_str() + at + strlen("\nSeccomp:")) != 0;
   }

@@ -22,10 +22,8 @@ inline rlim_t threads_of_other_processes(bool full) {
   int major = 0, minor = 0;
   bool known = uname(&system) == 0 && sscanf(system.release, "%d.%d", &major, &minor) == 2;
   if (full && known && (major > 5 || (major == 5 && minor >= 14))) return 0;
-  char text[128];
   long threads = 0;
-  read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);
-  if (sscanf(text, "%*s %*s %*s %*d/%ld", &threads) != 1) return RLIM_INFINITY / 2;
+  if (sscanf(read_text(AT_FDCWD, "/proc/loadavg").c_str(), "%*s %*s %*s %*d/%ld", &threads) != 1) return RLIM_INFINITY / 2;
   return static_cast<rlim_t>(threads) + kMoreThreadsOfOthers;
 }
 

@@ -28,10 +28,8 @@ inline int64_t resident_of(const char* statm) {
 inline int wanting_per_processor() {
   cpu_set_t ours;
   int processors = sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
-  char text[128];
   int runnable = 0;
-  read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);
-  bool known = sscanf(text, "%*s %*s %*s %d/", &runnable) == 1;
+  bool known = sscanf(read_text(AT_FDCWD, "/proc/loadavg").c_str(), "%*s %*s %*s %d/", &runnable) == 1;
   return known && runnable - 1 > processors ? (runnable - 1) / processors : 0;
 }
 
@@ -145,7 +143,7 @@ class ProcFiles {
     char path[64] = "status";
     int thread = sample.delays.empty() ? pid : sample.delays.back().first;  // a main thread that has ended has no values
     if (!hidden()) snprintf(path, sizeof path, "%d/status", thread);
-    std::string status = read_long_text((hidden() ? main_thread_ : tasks_).get(), path);  // its list of groups can be long
+    std::string status = read_text((hidden() ? main_thread_ : tasks_).get(), path);  // its list of groups can be long
     return {1024 * value_in(status, "\nVmPTE:"), 1024 * (value_in(status, "\nVmRSS:") + value_in(status, "\nVmSwap:"))};
   }
 
@@ -162,7 +160,7 @@ class ProcFiles {
   // it used less than an eighth of a fair share (after a time for its start), the rest counts as sleep.
   void look_at_hidden(pid_t pid, const Sample& before, bool states, Sample& result) {
     int64_t delay_us = main_thread_ ? read_thread(main_thread_.get(), ".", pid, true, states, before, result) : 0;
-    result.threads = static_cast<int>(value_in(read_long_text(main_thread_.get(), "status"), "\nThreads:"));
+    result.threads = static_cast<int>(value_in(read_text(main_thread_.get(), "status"), "\nThreads:"));
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();
     if (result.threads == 1) {
@@ -183,8 +181,7 @@ class ProcFiles {
     result.threads++;
     if (result.resident_bytes == 0) {  // not read yet; or the main thread has ended and shows no memory, but the process has some
       snprintf(path, sizeof path, "%s/statm", name);
-      read_text(directory, path, text, sizeof text);
-      result.resident_bytes = resident_of(text);
+      result.resident_bytes = resident_of(read_text(directory, path).c_str());
     }
     Fd another;
     if (states) {

@@ -178,7 +178,7 @@ inline std::vector<pid_t> descendants(pid_t root) {
     if (!tasks) continue;
     each_entry(tasks.get(), [&](int directory, const char* tid) {
       snprintf(path, sizeof path, "%s/children", tid);
-      std::string text = read_long_text(directory, path);
+      std::string text = read_text(directory, path);
       for (char* word = strtok(&text[0], " "); word != nullptr; word = strtok(nullptr, " ")) pids.push_back(atoi(word));
     });
   }
