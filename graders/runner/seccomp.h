@@ -24,21 +24,20 @@ class FilterWriter {
   // `unlisted`: about calls before `last` that have no rule; `newer`: about those after it.
   FilterWriter(const FilterKind& kind, const std::vector<CallRule>& rules, const CallSet& hidden, long last, const CallRule& unlisted,
                const CallRule& newer) {
-    pieces_.push_back(decision(kind, newer, hidden.any()));
-    bool named[kCalls] = {};
-    for (const CallRule& rule : rules) {
-      size_t usual = number_of(decision(kind, rule, false)), if_hidden = number_of(decision(kind, rule, true));
-      for (const CallName& call : rule.calls) {
-        decisions_.push_back({call.number, hidden.has[call.number] ? if_hidden : usual});
-        named[call.number] = true;
-      }
-    }
+    size_t decided[kCalls];
+    std::fill(decided, decided + kCalls, number_of(decision(kind, newer, hidden.any())));
     size_t unnamed = number_of(decision(kind, unlisted, false));
     for (long number = 0; number < last; number++) {
-      if (!named[number] && !hidden.has[number]) decisions_.push_back({number, unnamed});
+      if (!hidden.has[number]) decided[number] = unnamed;
+    }
+    for (const CallRule& rule : rules) {
+      size_t usual = number_of(decision(kind, rule, false)), if_hidden = number_of(decision(kind, rule, true));
+      for (const CallName& call : rule.calls) decided[call.number] = hidden.has[call.number] ? if_hidden : usual;
     }
     size_t foreign = number_of(decision(kind, kForeignAbi, hidden.any()));
-    find_ranges();
+    for (long number = 0; number < kCalls; number++) {
+      if (number == 0 || decided[number] != decided[number - 1]) ranges_.push_back({number, decided[number]});
+    }
     near_.assign(pieces_.size(), kNowhere);
     size_t tree = node(0, ranges_.size());
     size_t end = leaf(foreign);
@@ -55,6 +54,7 @@ class FilterWriter {
  private:
   static constexpr size_t kNowhere = static_cast<size_t>(-1), kNear = 100, kFarthest = 255;
 
+  // Numbers in a row that share a decision.
   struct Range {
     long first;
     size_t piece;
@@ -64,25 +64,6 @@ class FilterWriter {
     auto known = std::find(pieces_.begin(), pieces_.end(), piece);
     if (known == pieces_.end()) known = pieces_.insert(known, piece);
     return static_cast<size_t>(known - pieces_.begin());
-  }
-
-  // Numbers in a row that share a decision.
-  void find_ranges() {
-    auto by_number = [](const Range& a, const Range& b) { return a.first < b.first; };
-    std::sort(decisions_.begin(), decisions_.end(), by_number);
-    ranges_ = {{0, 0}};
-    long next = 0;
-    for (const Range& call : decisions_) {
-      if (call.first > next) begin_range({next, 0});
-      begin_range(call);
-      next = call.first + 1;
-    }
-    begin_range({next, 0});
-  }
-
-  void begin_range(const Range& range) {
-    if (ranges_.back().first == range.first) ranges_.pop_back();
-    if (ranges_.empty() || ranges_.back().piece != range.piece) ranges_.push_back(range);
   }
 
   // These return the beginning of what they wrote, counted from the filter's end.
@@ -119,7 +100,7 @@ class FilterWriter {
   }
 
   std::vector<Filter> pieces_;
-  std::vector<Range> decisions_, ranges_;
+  std::vector<Range> ranges_;
   std::vector<size_t> near_;  // where each piece was last written
   std::vector<sock_filter> back_;
 };
