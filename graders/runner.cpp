@@ -97,16 +97,6 @@
 namespace runner {
 namespace {
 
-// Makes all inherited descriptors close-on-exec, so that no child gets one by accident.
-void close_on_exec() {
-  if (syscall(kSysCloseRange, 3, ~0U, 4 /* CLOEXEC */) == 0) return;
-  Fd directory(open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) system_fault("open /proc/self/fd");
-  each_entry(directory.get(), [](int, const char* name) {
-    if (atoi(name) > 2) fcntl(atoi(name), F_SETFD, FD_CLOEXEC);
-  });
-}
-
 // Lets the table of descriptors grow now: later it is shared with the first process of each PID namespace, and growing a shared
 // table takes the kernel 10 ms.
 void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }

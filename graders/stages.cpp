@@ -157,9 +157,6 @@ int64_t reaped_cpu_us() {
   setsid();
   signal(SIGPIPE, SIG_DFL);
   if (dup2(input, 0) != 0 || dup2(output, 1) != 1 || dup2(errors, 2) != 2) _exit(126);
-  if (syscall(kSysCloseRange, 3, ~0U, 0) != 0) {
-    for (int fd = 3; fd < 1 << 16; fd++) close(fd);
-  }
   set_limit(RLIMIT_CORE, kNoCore);
   set_limit(RLIMIT_NOFILE, kOpenFiles);
   set_limit(RLIMIT_NPROC, kProcesses);
@@ -182,7 +179,7 @@ class StageRun {
       wait_a_little();
       out_.drain();
       err_.drain();
-      reap(WNOHANG);
+      reap();
       check();
     }
     wall_us_ = now_us() - begun_us_;
@@ -209,11 +206,11 @@ class StageRun {
     poll(fds, 3, now_us() - begun_us_ < kQuickPhaseUs ? kQuickMs : kSlowMs);
   }
 
-  void reap(int flags) {
+  void reap() {
     int status;
     rusage used;
     pid_t pid;
-    while ((pid = wait4(-1, &status, flags, &used)) > 0) {
+    while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0) {
       if (used.ru_maxrss * 1024 > peak_bytes_) peak_bytes_ = used.ru_maxrss * 1024;
       if (pid == main_) {
         ended_ = true;
@@ -242,7 +239,7 @@ class StageRun {
   void end_all() {
     for (;;) {
       kill(-1, SIGKILL);
-      reap(WNOHANG);
+      reap();
       siginfo_t any;
       if (waitid(P_ALL, 0, &any, WEXITED | WNOWAIT) != 0 && errno == ECHILD) break;
     }
@@ -279,6 +276,7 @@ int main_of(int argc, char** argv) {
     fprintf(stderr, "stages: not PID 1 of a namespace: it would kill everything else\n");
     return 2;
   }
+  close_on_exec();  // before we are not dumpable, because then we may not list our descriptors
   // If memory runs out, our children are killed before any other process on this machine: they inherit this. (A script can set it
   // back to 0: only a privileged process sets a least value.)
   write_text("/proc/self/oom_score_adj", "1000");

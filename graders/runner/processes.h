@@ -168,6 +168,16 @@ void each_entry(int directory, F f) {
   }
 }
 
+// Makes all inherited descriptors close-on-exec, so that no child gets one by accident.
+inline void close_on_exec() {
+  if (syscall(kSysCloseRange, 3, ~0U, 4 /* CLOEXEC */) == 0) return;
+  Fd directory(open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) system_fault("open /proc/self/fd");
+  each_entry(directory.get(), [](int, const char* name) {
+    if (atoi(name) > 2) fcntl(atoi(name), F_SETFD, FD_CLOEXEC);
+  });
+}
+
 // All descendants of a process, nearest first. Orphans of theirs are found below the runner or below PID 1 of their namespace.
 inline std::vector<pid_t> descendants(pid_t root) {
   std::vector<pid_t> pids{root};
