@@ -24,7 +24,7 @@ class JobFiles {
       }
       // A memory file has no path, so Landlock lets a contestant open it again through /proc/self/fd; it must not be writable.
       if (fcntl(static_cast<int>(fd), 1034 /* F_GET_SEALS */) >= 0) fchmod(static_cast<int>(fd), 0555);
-      entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
+      entries_.emplace(decode(entry.substr(0, equals)), static_cast<int>(fd));
     }
     read_lists();
   }
@@ -56,7 +56,7 @@ class JobFiles {
       } else if (sum_of(words[1], file.get()) != known[words[3]]) {
         refusals += "not stored: " + words[2] + " is another file\n";
       } else {
-        entries_.emplace_back(words[1], file.get());
+        entries_.emplace(words[1], file.get());
         opened_.push_back(std::move(file));
       }
     }
@@ -72,18 +72,13 @@ class JobFiles {
 
   // The descriptor that was inherited or added under this name; -1 if there is none.
   int descriptor_of(const std::string& name) const {
-    for (const auto& [known, fd] : entries_) {
-      if (known == name && (!by_path_ || fd == added_)) return fd;
-    }
-    return -1;
+    auto known = entries_.find(name);
+    return known != entries_.end() && (!by_path_ || known->second == added_) ? known->second : -1;
   }
 
   // Adds a file that the job does not have: the program that it compiles.
   void add(const std::string& name, int fd) {
-    for (const auto& entry : entries_) {
-      if (entry.first == name) plan_fault("the job has a file %s, which it is to compile", name.c_str());
-    }
-    entries_.emplace_back(name, fd);
+    if (!entries_.emplace(name, fd).second) plan_fault("the job has a file %s, which it is to compile", name.c_str());
     added_ = fd;
   }
 
@@ -112,15 +107,14 @@ class JobFiles {
 
   // The descriptor of a file that was sent as it is; -1 if there is none. The first time, the file is opened and its path removed.
   int take(const std::string& name) {
-    for (const auto& [known, fd] : entries_) {
-      if (known == name) return fd;
-    }
+    auto known = entries_.find(name);
+    if (known != entries_.end()) return known->second;
     int fd = by_path_ ? open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd < 0 && by_path_ && is_machine_error(errno)) system_fault("open %s", name.c_str());
     if (fd < 0) return -1;
     if (!is_regular(fd)) plan_fault("%s is not a file", name.c_str());
     unlink(name.c_str());  // if this fails, Landlock or the root directory still hides it from contestants
-    entries_.emplace_back(name, fd);
+    entries_.emplace(name, fd);
     return fd;
   }
 
@@ -140,8 +134,7 @@ class JobFiles {
     if (!write_all(file.get(), content.data(), content.size())) system_fault("unpack %s", name.c_str());
     opened_.push_back(sealed(std::move(file), 0555));
     unpacked_.insert(name);
-    entries_.emplace_back(name, opened_.back().get());
-    return entries_.back().second;
+    return entries_.emplace(name, opened_.back().get()).first->second;
   }
 
   // A deflated file begins with a line that has the size of what is in it.
@@ -203,7 +196,7 @@ class JobFiles {
   }
 
   std::map<std::string, std::string> sums_, packed_;
-  std::vector<std::pair<std::string, int>> entries_;
+  std::map<std::string, int> entries_;
   std::set<std::string> unpacked_;
   std::vector<Fd> opened_;  // memory files, and those of a package
   bool by_path_ = false;
