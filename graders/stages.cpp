@@ -124,23 +124,20 @@ struct Usage {
   pid_t largest = 0;
 };
 
-// Adds the numbers of one process, unless it is gone.
-void look(pid_t pid, Usage& usage) {
-  ProcessTotals totals = read_totals(pid);
-  usage.cpu_us += totals.user_us + totals.system_us + totals.reaped_children_us;
-  usage.resident_bytes += totals.resident_bytes;
-  if (totals.resident_bytes > usage.largest_bytes) {
-    usage.largest_bytes = totals.resident_bytes;
-    usage.largest = pid;
-  }
-}
-
 Usage usage_now() {
   Usage all;
   Fd directory(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) system_fault("open /proc");
   each_entry(directory.get(), [&](int, const char* name) {
-    if (atoi(name) > 1) look(atoi(name), all);
+    pid_t pid = atoi(name);
+    if (pid <= 1) return;
+    ProcessTotals totals = read_totals(pid);
+    all.cpu_us += totals.user_us + totals.system_us + totals.reaped_children_us;
+    all.resident_bytes += totals.resident_bytes;
+    if (totals.resident_bytes > all.largest_bytes) {
+      all.largest_bytes = totals.resident_bytes;
+      all.largest = pid;
+    }
   });
   return all;
 }
