@@ -120,7 +120,7 @@ def run_stdin(program: Program, report: endings.Report, prelude: Any = None) -> 
         phase = "run"
         sources = [program.source, *(module.source for module in program.modules)]
         if any(b"/dev/" in source or b"/proc/self/fd" in source for source in sources):
-            _name_streams()
+            builtins.open = io.open = _OpenStreams(io.open)
         if b"__file__" in program.source:
             _write_own_file(program)
         reset_interpreter()
@@ -142,11 +142,6 @@ def run_stdin(program: Program, report: endings.Report, prelude: Any = None) -> 
 # --------------------------------------------------------------------------- as a fresh interpreter would
 
 
-def _name_streams() -> None:
-    """Let a program open its streams by their usual paths, which do not exist in a box."""
-    builtins.open = io.open = _OpenStreams(io.open)
-
-
 def _write_own_file(program: Program) -> None:
     """Let a program open its own file, by `__file__`."""
     try:
@@ -158,7 +153,7 @@ def _write_own_file(program: Program) -> None:
 
 
 class _OpenStreams:
-    """`open`, with the paths of the streams added.
+    """`open`, with the usual paths of the streams added, which do not exist in a box.
 
     It is not a function: `pathlib` of Python 3.10 keeps `io.open` in a class, where a function would become a method.
     """
