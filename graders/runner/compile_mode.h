@@ -18,9 +18,8 @@
 
 namespace runner {
 
-// The precompiled header <bits/stdc++.h> of a worker: our package's script `precompile` makes it when Piston installs the package.
-// GCC does not notice that a header has changed since. So the script lists the files and directories on which the precompiled
-// header depends, with their sizes and times, and the runner uses it only if all of them are still the same.
+// The precompiled header <bits/stdc++.h> of a worker: our package's script `precompile` makes it when Piston installs the package, and
+// lists on what it depends, because GCC does not notice that a header has changed since.
 
 // Whether a line of the list is still true: `<size> <seconds>.<nanoseconds> <path>`, or `absent <path>`. The size of a directory
 // is not listed, because it depends on the file system.

@@ -75,11 +75,9 @@ class TestRun : RunningTest {
     }
   }
 
-  // A SIGKILL that the runner did not send comes from the machine, which most likely has no memory left. With a listener of seccomp,
-  // which reports refused calls to the runner, a contestant can send itself one only by a timer, and timers are reported. (If it calls
-  // kill for itself, the runner sends the signal.) Without a listener, or with timers, the kernel's count of kills decides, which
-  // includes processes of others. Programs that watch the machine's memory (earlyoom) send SIGTERM first. A contestant can send
-  // itself that too, and the listener reports it; of SIGTERMs the kernel keeps no count.
+  // Whether a signal that the runner did not send comes from the machine, which most likely has no memory left: PROTOCOL.md, "A SIGKILL
+  // or SIGTERM", has the rule. (If a program calls kill for itself, the runner sends the SIGKILL. The kernel's count of kills includes
+  // processes of others; of SIGTERMs it keeps none.)
   bool killed_from_outside(const Contestant& c) const {
     bool stopped = c.stopped_for_others || c.made_deadly_call || c.killed_itself || c.limit != Limit::None;
     if (stopped || over_memory(c) || outcome_.cpu_us >= plan_.cpu_ms * 1000) return false;
