@@ -167,18 +167,14 @@ class Command {
 };
 
 // The child's side. Nothing here returns.
-class Launch {
- public:
-  // `program`: what an interpreter reads; -1 without one.
-  Launch(Job& job, const Contestant& contestant, const ProcessDirectories& directories, int control, int input, int program)
-      : job_(job),
-        plan_(job.plan),
-        contestant_(contestant),
-        directories_(directories),
-        control_(control),
-        input_(input),
-        program_(program),
-        executed_(job.interpreter ? job.interpreter.get() : job.programs[static_cast<size_t>(contestant.index)].get()) {}
+struct Launch {
+  Job& job;
+  const Contestant& contestant;
+  const ProcessDirectories& directories;
+  int control, input, program;  // the program is what an interpreter reads; -1 without one
+  int output = -1, errors = -1, report = -1, interpreter_file = -1;
+  const RunPlan& plan = job.plan;
+  int executed = job.interpreter ? job.interpreter.get() : job.programs[static_cast<size_t>(contestant.index)].get();
 
   [[noreturn]] void run() noexcept {
     setsid();
@@ -186,15 +182,15 @@ class Launch {
     umask(077);
     send_thread();
     open_files();
-    if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");
-    if (chdir(job_.full() ? "/box" : directories_.scratch.c_str()) != 0) die("chdir");
-    if (!place_descriptors({{input_, 0}, {output_, 1}, {errors_, 2}, {program_, kProgramFd}, {report_, kReportFd},
-                            {interpreter_file_, kInterpreterFileFd}, {control_, kControlFd}, {executed_, kExecutedFd}},
+    if (job.full() && chroot(directories.root.c_str()) != 0) die("chroot");
+    if (chdir(job.full() ? "/box" : directories.scratch.c_str()) != 0) die("chdir");
+    if (!place_descriptors({{input, 0}, {output, 1}, {errors, 2}, {program, kProgramFd}, {report, kReportFd},
+                            {interpreter_file, kInterpreterFileFd}, {control, kControlFd}, {executed, kExecutedFd}},
                            kControlFd)) {
       die("descriptors");
     }
-    control_ = kControlFd;
-    for (auto [resource, value] : contestant_limits(plan_, job_.full())) set_limit(resource, value);
+    control = kControlFd;
+    for (auto [resource, value] : contestant_limits(plan, job.full())) set_limit(resource, value);
     if (!drop_privileges(can().contestant_uid)) die("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // a change of user has reset it
     confine();
@@ -213,70 +209,70 @@ class Launch {
 
   // Opens each file again, outputs for writing only. O_APPEND: stderr and report can be cut while they grow.
   void open_files() {
-    output_ = open_output(plan_, contestant_);
-    errors_ = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
-    if (output_ < 0 || errors_ < 0) die("open outputs");
-    if (job_.interpreter) {
-      if (!contestant_.program) program_ = reopen(program_, O_RDONLY);
-      report_ = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
-      if (program_ < 0 || report_ < 0) die("open a program");
-      if (!plan_.interpreter_file.empty()) {
-        interpreter_file_ = reopen(job_.interpreter_file.get(), O_RDONLY);
-        if (interpreter_file_ < 0) die("open a file");
+    output = open_output(plan, contestant);
+    errors = reopen(contestant.errors.get(), O_WRONLY | O_APPEND);
+    if (output < 0 || errors < 0) die("open outputs");
+    if (job.interpreter) {
+      if (!contestant.program) program = reopen(program, O_RDONLY);
+      report = reopen(contestant.report.get(), O_WRONLY | O_APPEND);
+      if (program < 0 || report < 0) die("open a program");
+      if (!plan.interpreter_file.empty()) {
+        interpreter_file = reopen(job.interpreter_file.get(), O_RDONLY);
+        if (interpreter_file < 0) die("open a file");
       }
     }
-    if (plan_.has_manager() && plan_.fifo_use == FifoUse::Standard) {
+    if (plan.has_manager() && plan.fifo_use == FifoUse::Standard) {
       // In this order, as in isolate, because managers rely on it. Each open waits for the manager's.
-      if ((input_ = open(directories_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
-      if ((output_ = open(directories_.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
+      if ((input = open(directories.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
+      if ((output = open(directories.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
     }
   }
 
   void confine() {
     Landlock landlock(can().landlock);
-    grant_system(plan_, landlock, "");
-    grant_scratch(job_, landlock, ".");
-    grant_fifos(plan_, landlock, directories_);
+    grant_system(plan, landlock, "");
+    grant_scratch(job, landlock, ".");
+    grant_fifos(plan, landlock, directories);
     if (!landlock.restrict()) die("landlock");
     if (!can().seccomp) return;
-    for (size_t at : job_.filter.self) job_.filter.code[at].k = static_cast<uint32_t>(syscall(SYS_getpid));  // a child's copy
-    int listener = install_filter(job_.filter.code, can().notify);
+    for (size_t at : job.filter.self) job.filter.code[at].k = static_cast<uint32_t>(syscall(SYS_getpid));  // a child's copy
+    int listener = install_filter(job.filter.code, can().notify);
     if (listener < 0) die("seccomp");
     if (can().notify) send(StartMessage{}, {listener});
   }
 
   [[noreturn]] void execute() {
-    Command command(plan_, "run");
+    Command command(plan, "run");
     add_arguments(command);
     StartMessage message;
     message.now_us = now_us();
     message.cpu_us = std::max<int64_t>(1, cpu_clock_us(0));  // 0 would mean that it is not ready
     send(message);
-    errno = command.execute(job_.exec_key);
-    if (errno == EIO && !job_.interpreter) errno = ends_before_linker_name(kExecutedFd) ? ENOEXEC : EIO;
-    die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
+    errno = command.execute(job.exec_key);
+    if (errno == EIO && !job.interpreter) errno = ends_before_linker_name(kExecutedFd) ? ENOEXEC : EIO;
+    die(kExecStep, is_ours(plan, errno) ? 1 : kNotExecutableCode);
   }
 
   void add_arguments(Command& command) const {
-    switch (plan_.task) {
+    switch (plan.task) {
       case TaskType::Batch:
       case TaskType::Interactive: return;
       case TaskType::TwoSteps:
-        command.add(std::to_string(contestant_.index));
-        command.add(contestant_.index == 0 ? directories_.inside_out : directories_.inside_in);
+        command.add(std::to_string(contestant.index));
+        command.add(contestant.index == 0 ? directories.inside_out : directories.inside_in);
         return;
       case TaskType::Communication:
-        if (plan_.fifo_use == FifoUse::Paths) {
-          command.add(directories_.inside_in);
-          command.add(directories_.inside_out);
+        if (plan.fifo_use == FifoUse::Paths) {
+          command.add(directories.inside_in);
+          command.add(directories.inside_out);
         }
-        if (plan_.processes != 1) command.add(std::to_string(contestant_.index));
+        if (plan.processes != 1) command.add(std::to_string(contestant.index));
         return;
     }
   }
 
   void send(const StartMessage& message, const std::vector<int>& descriptors = {}) {
-    if (!send_message(control_, &message, sizeof message, descriptors)) _exit(1);
+    if (!send_message(control, &message, sizeof message, descriptors)) _exit(1);
   }
 
   [[noreturn]] void die(const char* step, int code = 1) {
@@ -287,14 +283,7 @@ class Launch {
     _exit(code);
   }
 
-  const IsolationFeatures& can() const { return job_.machine.can; }
-
-  Job& job_;
-  const RunPlan& plan_;
-  const Contestant& contestant_;
-  const ProcessDirectories& directories_;
-  int control_, input_, program_, executed_;
-  int output_ = -1, errors_ = -1, report_ = -1, interpreter_file_ = -1;
+  const IsolationFeatures& can() const { return job.machine.can; }
 };
 
 // Reads the child's messages. Returns an error if the contestant could not be started, else nothing.

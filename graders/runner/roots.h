@@ -34,7 +34,7 @@ inline void make_read_only(const std::string& at) {
 // Builds a root directory: it shows given paths of this machine, each at its own path, and nothing else.
 class View {
  public:
-  View(const std::string& outside, const std::string& root) : outside_(outside), root_(root) {}
+  explicit View(const Root& made) : outside_(made.outside), root_(made.root) {}
 
   // Shows a file, or a directory with all below it. A symbolic link on the way is copied, and its target is shown too. A path
   // that does not exist is skipped.
@@ -140,7 +140,7 @@ inline Root make_root(const Machine& machine, const std::vector<std::string>& se
   make_directory(made.outside + "/dev/fd", 0755);
   Fd executed(open((made.outside + "/dev/fd/" + std::to_string(kExecutedFd)).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0));
   if (!executed) system_fault("make a file in /dev/fd");
-  View view(made.outside, made.root);
+  View view(made);
   for (const std::string& path : sees) view.show(path);
   view.make_all_read_only();
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;

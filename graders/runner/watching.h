@@ -135,7 +135,7 @@ class RunningTest : protected TestState {
       return warm_.fork(c, directories, theirs.get(), input.get(), test_.program, pid_namespace.get());
     }
     int program = c.program ? c.program.get() : test_.program;
-    if (start(c.process) == 0) Launch(job_, c, directories, theirs.get(), input.get(), program).run();
+    if (start(c.process) == 0) Launch{job_, c, directories, theirs.get(), input.get(), program}.run();
     if (job_.full()) PidNamespace::leave(job_.machine.own_pidns);
     return "";
   }
