@@ -24,48 +24,32 @@ namespace comparators {
 
 // ------------------------------------------------------------------------------------------ white-diff
 
-// A text as white-diff reads it: a run of blanks counts as one, blanks at the ends of a line are ignored.
+// A run of blanks counts as one; blanks at the ends of a line, and blank lines at the end, are ignored.
 // Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
-class Canonical {
- public:
-  explicit Canonical(Reader& file) : file_(file) {}
-
-  // The next character; kEnd after the last line, with or without its newline.
-  int next() {
-    offset_ = file_.offset();
-    file_.skip_blanks();
-    bool gap = file_.offset() > offset_;
-    int c = file_.peek();
-    if (c != kEnd && c != '\n' && gap && inside_) return ' ';
-    if (!inside_ || c != '\n') offset_ = file_.offset();
-    file_.skip();
-    if (c == kEnd && inside_) c = '\n';
-    inside_ = c != kEnd && c != '\n';
-    return c;
-  }
-
-  // Goes back to that character; for a run of blanks, to the first one.
-  void go_back() { file_.seek(offset_); }
-
- private:
-  Reader& file_;
-  uint64_t offset_ = 0;
-  bool inside_ = false;  // something of the line has been seen
-};
-
 inline bool white_diff(Files& files) {
-  Canonical ours(files.output), theirs(files.answer);
-  int a = 0, b = 0;
-  while ((a = ours.next()) == (b = theirs.next())) {
-    if (a == kEnd) return true;
+  auto ends_line = [](int c) { return c == '\n' || c == kEnd; };
+  for (bool inside = false;;) {  // whether both have text on this line, and the same so far
+    auto begin = files.offsets();
+    files.skip_blanks();
+    auto text = files.offsets();
+    int a = files.output.peek(), b = files.answer.peek();
+    if (!inside && (a == kEnd || b == kEnd)) {
+      files.skip_spaces();
+      return files.output.peek() == files.answer.peek();
+    }
+    bool both_end = ends_line(a) && ends_line(b), both_go_on = !ends_line(a) && !ends_line(b);
+    bool same_gaps = !inside || (text.first > begin.first) == (text.second > begin.second);
+    if (both_end || (both_go_on && same_gaps && a == b)) {
+      inside = both_go_on;
+      files.output.skip();
+      files.answer.skip();
+      continue;
+    }
+    bool gap_differs = inside && !(both_go_on && same_gaps);  // then the message shows where it begins
+    if (gap_differs && a != kEnd) files.output.seek(begin.first);
+    if (gap_differs && b != kEnd) files.answer.seek(begin.second);
+    return false;
   }
-  // If one text has ended, the rest of the other must be blank lines.
-  while (a == '\n' && b == kEnd) a = ours.next();
-  while (b == '\n' && a == kEnd) b = theirs.next();
-  if (a == b) return true;
-  ours.go_back();
-  theirs.go_back();
-  return false;
 }
 
 // ------------------------------------------------------------------------------- the default validator
