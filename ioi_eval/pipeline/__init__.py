@@ -1,11 +1,11 @@
 """Judges a dump and writes the results: dump → judging → journal → results.
 
-- `dump` runs it all, for every family of problems, with the `settings` of a run;
-- `dump_reader` reads rows as submissions, `window` chooses the next one, `leaders` finds those with the same program,
+- `dump` runs it all, for every family of problems, with the `settings` of a run, and writes the results;
+- `dump_reader` reads rows as submissions, `window` finds those with the same program and chooses the next one,
   `dump_judge` has them judged, and `result_store` stores the results;
 - `family` is the interface of a family of problems; `contest` is the family of contest problems, whose dumps `survey`
   reads once before anything is judged;
-- `result_files` writes the results; `writing` writes files; `unchanged` finds out that the results are there already;
+- `writing` writes files; `unchanged` finds out that the results are there already;
 - `progress` shows how far a run is; `interrupt` handles Ctrl-C; `threads` runs blocking work in threads;
 - `dry_run` counts what a run would judge.
 """

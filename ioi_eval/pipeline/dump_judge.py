@@ -10,7 +10,7 @@ cluster grows. What the feeder does with an entry is the first of these that app
 2. An earlier run has judged the submission: it is only counted.
 3. It has no program: it is judged immediately, because nothing is run.
 4. Its program has a result, of another submission: as a *copy* it gets a record that refers to that result.
-5. Its program waits or is being judged, for another submission, the leader: it follows that one (`leaders.py`).
+5. Its program waits or is being judged, for another submission, the leader: it follows that one (`Leaders`).
 6. Otherwise it leads, and waits in the window, from which the workers take it.
 
 What always holds:
@@ -34,12 +34,11 @@ from typing import Generic
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import JudgingEnd, ProblemFamily, ResultFacts
-from ioi_eval.pipeline.leaders import Leaders
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_progress
 from ioi_eval.pipeline.result_store import ResultStore, ResultT
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import CandidateT, Window
+from ioi_eval.pipeline.window import CandidateT, Leaders, Window
 from ioi_eval.report.run_summary import RunCounts
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows

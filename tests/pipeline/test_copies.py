@@ -12,11 +12,10 @@ from ioi_eval.config import Policy
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.journal import Journal
 from ioi_eval.model import Isolation, Problem, Profile, Submission
-from ioi_eval.pipeline import leaders
+from ioi_eval.pipeline import window
 from ioi_eval.pipeline.contest import ContestFamily
-from ioi_eval.pipeline.leaders import FOLLOWERS, Leaders
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.window import CODE_BYTES
+from ioi_eval.pipeline.window import CODE_BYTES, FOLLOWERS, Leaders
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
@@ -142,7 +141,7 @@ def test_a_run_in_which_only_one_copy_may_wait(
     contest: Contest, scorer: ScriptedScorer, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     """Reading goes on when the leader is judged, also if a copy of it leads then."""
-    monkeypatch.setattr(leaders, "CODE_BYTES", 1)
+    monkeypatch.setattr(window, "CODE_BYTES", 1)
     contest.write(*programs(*[text, "0.5"] * 20))
     contest.run(scorer)
     assert len(contest.results()) == 40
