@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from ioi_eval.errors import ODD_DATA, InputError
+from ioi_eval.errors import ODD_DATA, DoubtfulDataWarning, InputError
 from ioi_eval.problems.row import Row, Source, plain
 from ioi_eval.problems.samples import generation_of, sample_rows
 
@@ -126,12 +127,19 @@ class KeptColumns(_Changed):
         folder = None if directory is None else str(directory)
         self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
         self._rows = 0  # how many are kept
+        self._last: dict[str, int] = {}  # by file or data set, the highest number of a row that is kept
         self._is_whole = False
+
+    def digest(self) -> str | None:
+        """The source's hash, with the number of rows, because it may have got more since they were kept."""
+        of_source = super().digest()
+        return of_source and f"{of_source} {self._rows} rows"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The source's rows; if only kept columns are wanted, from the temporary file, with all kept columns."""
         if self._columns is not None and (columns is None or not set(columns) <= set(self._columns)):
-            yield from self._source.rows(columns)
+            rows = self._source.rows(columns)
+            yield from self._without_new(rows) if self._is_whole else rows
         elif self._file is None:
             yield from self._source.rows(self._columns)
         elif self._is_whole:
@@ -144,7 +152,7 @@ class KeptColumns(_Changed):
 
     def _store_and_yield(self, file: IO[bytes]) -> Iterator[Row]:
         """Read the source and keep its rows; if they cannot be written, nothing is kept from then on."""
-        self._rows = 0
+        self._rows, self._last = 0, {}
         file.seek(0)
         file.truncate()
         for row in self._source.rows(self._columns):
@@ -154,6 +162,7 @@ class KeptColumns(_Changed):
                     fields = row.source, row.number, row.values, row.all_names, row.broken
                     pickle.dump(fields, file, protocol=pickle.HIGHEST_PROTOCOL)
                     self._rows += 1
+                    self._last[row.source] = max(row.number, self._last.get(row.source, 0))
                 except (OSError, pickle.PicklingError, *ODD_DATA):
                     self._drop()
             yield row
@@ -163,6 +172,25 @@ class KeptColumns(_Changed):
                 self._is_whole = True
             except OSError:
                 self._drop()
+
+    def _without_new(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows that the source had when they were kept: the problems of others may not have been read, and the last
+        of these may be incomplete yet."""
+        left, has_grown = self._rows, False
+        try:
+            for row in rows:
+                if row.number <= self._last.get(row.source, 0):
+                    left -= 1
+                    yield row
+                else:
+                    has_grown = True
+        except InputError:
+            if left > 0:
+                raise
+            has_grown = True
+        if has_grown:
+            new = "has got new rows while it was judged; they are not in the results, and the same command judges them"
+            warnings.warn(f"{self.describe()} {new}", DoubtfulDataWarning, stacklevel=1)
 
     def _drop(self) -> None:
         """Delete the temporary file: others may need its space on a full disk."""

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.errors import DoubtfulDataWarning, InputError
 from ioi_eval.problems.row import Row, Source
-from ioi_eval.rows import KeptColumns, open_source
+from ioi_eval.rows import KeptColumns, in_one, open_source
 from tests.apps_rows import write_rows
 
 ROWS: list[dict[str, Any]] = [
@@ -65,7 +66,7 @@ def test_kept_columns_are_not_read_again(counted: Counted) -> None:
     assert counted.reads == [3]
     assert list(kept.iterate()) == list(counted.source.iterate())
     assert counted.reads == [3, 3]
-    assert (kept.describe(), kept.digest()) == (counted.describe(), counted.digest())
+    assert (kept.describe(), kept.digest()) == (counted.describe(), f"{counted.digest()} 3 rows")
 
 
 def test_reading_a_part_keeps_nothing(counted: Counted) -> None:
@@ -83,6 +84,28 @@ def test_all_columns_can_be_kept(counted: Counted) -> None:
     first = list(kept.iterate())
     assert list(kept.iterate(COLUMNS)) == list(kept.iterate()) == first
     assert counted.reads == [3]
+
+
+@pytest.mark.parametrize("added", ['{"uuid": "new", "code": "1"}\n', '{"uuid": "ne', '{"uuid": "new"}\n\n{"uu'])
+def test_rows_that_are_added_meanwhile_are_left_out(tmp_path: Path, added: str) -> None:
+    """Also one that is not whole yet. A warning says that there are new rows. Another file is not affected."""
+    paths = [write_rows(tmp_path / name, ROWS) for name in ("a.jsonl", "b.jsonl")]
+    kept = KeptColumns(in_one([(str(path), open_source(path)) for path in paths]), COLUMNS)
+    first = list(kept.iterate(COLUMNS))
+    with paths[-1].open("a") as file:
+        file.write(added)
+    with pytest.warns(DoubtfulDataWarning, match="b.jsonl has got new rows while it was judged"):
+        assert [(row.source, row.number) for row in kept.iterate()] == [(row.source, row.number) for row in first]
+
+
+def test_a_source_that_was_damaged_meanwhile_is_an_error(tmp_path: Path) -> None:
+    """Its rows are missing."""
+    path = write_rows(tmp_path / "dump.jsonl", ROWS)
+    kept = KeptColumns(open_source(path), COLUMNS)
+    assert len(list(kept.iterate(COLUMNS))) == 3
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(InputError, match="row 3: is not JSON"):
+        list(kept.iterate())
 
 
 def test_if_nothing_can_be_kept_the_source_is_read(counted: Counted, tmp_path: Path) -> None:
