@@ -6,17 +6,17 @@ does not grow with it; they have its order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import ODD_DATA, internal_error_text
+from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.model import Keep
 from ioi_eval.pipeline.dump_judge import DumpJudge
-from ioi_eval.pipeline.dump_reader import OWN_FAULT, Judgeable, Refused
+from ioi_eval.pipeline.dump_reader import OWN_FAULT, DumpReader, Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
@@ -27,7 +27,7 @@ from ioi_eval.pipeline.unchanged import PresentResults
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines, replacing, write_summary
 from ioi_eval.report.frame import INPUTS, TESTS
-from ioi_eval.report.run_summary import RunFacts
+from ioi_eval.report.run_summary import CONTINUE, RunFacts
 
 
 async def score_dump(
@@ -93,7 +93,7 @@ def _write_results(
         *files, tests_file, inputs = [opened.enter_context(replacing(directory / name)) for name in names]
         tests = TestLines(tests_file, inputs, keep)
         first_ids: dict[int, str] = {}
-        for entry in family.dump_reader.entries(store.journal.index.stored_level, whole_rows=True):
+        for entry in _read_again(family.dump_reader, store.journal):
             progress.advance("")
             if isinstance(entry, Refused):
                 lines = _add_refused(family, entry)
@@ -104,6 +104,15 @@ def _write_results(
                 lines = _add_result(family, entry, judged, tests, first_ids)
             for file, line in zip(files, lines, strict=True):
                 file.write(line)
+
+
+def _read_again(dump_reader: DumpReader[CandidateT], journal: Journal) -> Iterator[Judgeable[CandidateT] | Refused]:
+    """The entries of a dump after judging. If it cannot be read any more, the error says where the results are."""
+    try:
+        yield from dump_reader.entries(journal.index.stored_level, whole_rows=True)
+    except InputError as error:
+        error.add_note(f"what was judged is stored in {journal.path}: when the dump can be read, {CONTINUE}")
+        raise
 
 
 def _add_result(

@@ -169,3 +169,21 @@ def test_a_truncated_dump_is_an_error_with_its_line(contest: Contest, scorer: Sc
         file.write(b'{"uuid": "torn", "ye')
     with pytest.raises(InputError, match="row 3: is not JSON"):
         contest.run(scorer)
+
+
+def test_a_dump_that_is_damaged_during_the_run(contest: Contest) -> None:
+    """The error says that nothing is judged again. A second run writes the results."""
+    contest.write(*programs("1", "1 //b"))
+    whole = contest.dump.read_bytes()
+
+    def damage(_: object) -> None:
+        contest.dump.write_bytes(whole[:-5])
+
+    with pytest.raises(InputError, match="row 2: is not JSON") as caught:
+        contest.run(ScriptedScorer(before=damage))
+    [note] = caught.value.__notes__
+    assert f"what was judged is stored in {contest.out / 'journal'}" in note
+    contest.dump.write_bytes(whole)
+    second = ScriptedScorer()
+    assert contest.run(second).exit_code == 0
+    assert second.judged == []
