@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.contest import ContestDumpReader
-from ioi_eval.pipeline.dump_reader import Refused
+from ioi_eval.pipeline.dump_reader import DumpReader, Refused
 from ioi_eval.report.run_summary import ReasonCounts
 from ioi_eval.report.terminal import reason_lists
 from ioi_eval.report.texts import counted, table
@@ -26,7 +26,7 @@ class DryRun:
         stored, unmatched: how many results the journal has, and how many of them no row has.
     """
 
-    problems: Mapping[ProblemKey, Counter[str]]
+    problems: Mapping[ProblemKey | str, Counter[str]]
     refused: ReasonCounts
     stored: int = 0
     unmatched: int = 0
@@ -45,9 +45,9 @@ class DryRun:
         return "\n\n".join([*parts, *reason_lists(self.refused.as_list(), files=())])
 
 
-def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> DryRun:
+def plan(dump_reader: DumpReader[Any], index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> DryRun:
     """Read a dump without judging or writing anything; `index` is of the journal that a run would continue."""
-    problems: defaultdict[ProblemKey, Counter[str]] = defaultdict(Counter)
+    problems: defaultdict[ProblemKey | str, Counter[str]] = defaultdict(Counter)
     refused = ReasonCounts()
     leaders: set[bytes] = set()
     matched: set[bytes] = set()
@@ -56,7 +56,7 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
             refused.add(entry.kind, entry.message)
             continue
         candidate, keys = entry.candidate, entry.candidate.keys
-        counts = problems[candidate.problem.key]
+        counts = problems[candidate.problem_key]
         if index.find(keys) is not None:
             matched.add(keys.submission)
         has_leader = index.leader_offset(keys) is not None or keys.program in leaders
