@@ -27,9 +27,9 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
     from ioi_eval import ArtifactStore, BlobStore, LocalSandbox, Scorer, load_problems, open_source
     from ioi_eval.journal import Journal
     from ioi_eval.pipeline import Settings, score_dump
-    from ioi_eval.pipeline.contest import ContestDumpReader, ContestFamily, RowSelection
+    from ioi_eval.pipeline.contest import ContestFamily
+    from ioi_eval.pipeline.contest_dump import ContestDumpReader, RowSelection, survey
     from ioi_eval.pipeline.progress import progress_for
-    from ioi_eval.pipeline.survey import survey
     from ioi_eval.problems.loading import LoadingProblems
 
     rows, everything = open_source(dump), RowSelection()

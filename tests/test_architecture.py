@@ -229,7 +229,7 @@ NOT_OF_EVERY_RUN = {
 }
 """Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them, or
 (`report.html`) when all is judged."""
-NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.survey", "problems.ioi", "problems.submissions", "scorer"}
+NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.contest_dump", "problems.ioi", "problems.submissions", "scorer"}
 """Parts for contest problems: scoring programs for APPS needs none."""
 
 

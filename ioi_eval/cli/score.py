@@ -12,7 +12,7 @@ from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.config import Unscored
 
 if TYPE_CHECKING:
-    from ioi_eval.pipeline.contest import RowSelection
+    from ioi_eval.pipeline.contest_dump import RowSelection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class ScoreCall(RunOptions):
     @property
     def selection(self) -> RowSelection:
         """Which rows are judged."""
-        from ioi_eval.pipeline.contest import RowSelection
+        from ioi_eval.pipeline.contest_dump import RowSelection
 
         return RowSelection(years=frozenset(self.year or ()), problems=frozenset(self.problem or ()), limit=self.limit)
 

@@ -24,8 +24,8 @@ from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek
 from ioi_eval.model import DEFAULT_YEAR, Language, ProblemKey
 from ioi_eval.pipeline import DumpOutcome
-from ioi_eval.pipeline.contest import ContestDumpReader, ContestFamily
-from ioi_eval.pipeline.survey import Survey, survey
+from ioi_eval.pipeline.contest import ContestFamily
+from ioi_eval.pipeline.contest_dump import ContestDumpReader, Survey, survey
 from ioi_eval.pipeline.threads import in_thread, until
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_tests

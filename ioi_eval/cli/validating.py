@@ -22,7 +22,8 @@ from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import SubmissionResult
-from ioi_eval.pipeline.contest import RowSelection, contest_facts
+from ioi_eval.pipeline.contest import contest_facts
+from ioi_eval.pipeline.contest_dump import RowSelection
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import RESUMED, progress_for, with_progress
 from ioi_eval.pipeline.writing import replacing, to_json, write_text

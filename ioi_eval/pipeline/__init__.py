@@ -3,8 +3,8 @@
 - `dump` runs it all, for every family of problems, with the `settings` of a run, and writes the results;
 - `dump_reader` reads rows as submissions, `window` finds those with the same program and chooses the next one,
   `dump_judge` has them judged, and `result_store` stores the results;
-- `family` is the interface of a family of problems; `contest` is the family of contest problems, whose dumps `survey`
-  reads once before anything is judged;
+- `family` is the interface of a family of problems; `contest` is the family of contest problems, whose dumps
+  `contest_dump` reads (that of APPS problems is in `ioi_eval.apps`). All other modules serve every family;
 - `writing` writes files; `unchanged` finds out that the results are there already;
 - `progress` shows how far a run is; `interrupt` handles Ctrl-C; `threads` runs blocking work in threads;
 - `dry_run` counts what a run would judge.

@@ -1,44 +1,21 @@
-"""The family of contest problems: how rows of a dump become submissions, which are judged, stored and written."""
+"""The family of contest problems: how submissions are judged, and how their results are stored and written."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import orjson
 
 from ioi_eval.config import Unscored
-from ioi_eval.errors import RowError
 from ioi_eval.journal import decode_result, encode_result
-from ioi_eval.model import (
-    DEFAULT_YEAR,
-    CompileOutcome,
-    Language,
-    Problem,
-    ProblemKey,
-    Submission,
-    SubmissionResult,
-    Verdict,
-)
-from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
+from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, Verdict
+from ioi_eval.pipeline.contest_dump import ContestCandidate, ContestDumpReader
+from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_ended
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
-from ioi_eval.pipeline.window import Candidate
 from ioi_eval.pipeline.writing import TestLines, to_json
-from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.loading import LoadingProblems
-from ioi_eval.problems.row import Row, Source
-from ioi_eval.problems.samples import sample_rows
-from ioi_eval.problems.submissions import (
-    fitted,
-    problem_of,
-    submission_columns,
-    submission_from_row,
-    target_subtask,
-    with_includes,
-)
+from ioi_eval.problems.submissions import target_subtask
 from ioi_eval.recent_values import RecentValues
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
@@ -57,152 +34,7 @@ from ioi_eval.report.rows import (
 from ioi_eval.report.summary import Summary
 from ioi_eval.scores import submission_result
 
-ContestCandidate: TypeAlias = Candidate[Problem, Submission]
-
 _KNOWN = 4096  # results whose columns are kept in memory: about 4 kB each
-_SIMILAR = 3  # how many similar problem ids a message names
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowSelection:
-    """Which rows of the dump are wanted.
-
-    Args:
-        years, problems: only rows of these; all if empty. Problems are named as by `ProblemKey.is_among`.
-        limit: only this many of them, from the start.
-    """
-
-    years: frozenset[int] = frozenset()
-    problems: frozenset[str] = frozenset()
-    limit: int | None = None
-
-    def rows(self, source: Source, columns: Collection[str] | None = None) -> Iterator[tuple[Row, ProblemKey | None]]:
-        """The wanted rows, each with its problem; `None` if the row does not name it correctly."""
-        count = 0
-        for row in source.iterate(None if columns is None else tuple(columns)):
-            key = _problem_of(row)
-            if key is not None and not self.wants(key):
-                continue
-            if count == self.limit:
-                return
-            count += 1
-            yield row, key
-
-    def wants(self, key: ProblemKey) -> bool:
-        """Whether rows for this problem are wanted."""
-        return (not self.years or key.year in self.years) and (not self.problems or key.is_among(self.problems))
-
-    def no_row_in(self, source: Source) -> str:
-        """The message if no row of a source is wanted: it names the problems that the source has."""
-        wanted = [f"--year {year}" for year in sorted(self.years)]
-        wanted += [f"--problem {problem}" for problem in sorted(self.problems)]
-        everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")) if key is not None)
-        existing = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
-        return f"{source.describe()} has no row for {' '.join(wanted)}; it has {existing}"
-
-
-class ContestDumpReader(DumpReader[ContestCandidate]):
-    """Reads a dump's rows as submissions to contest problems.
-
-    Args:
-        problems: a row waits until the tests of its problem have been read.
-        fingerprints: returns a hash of everything that determines a submission's outcome, for each kind of target
-            that may judge it.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        selection: RowSelection,
-        problems: LoadingProblems,
-        *,
-        fingerprints: Callable[[Problem, Submission], Sequence[str]],
-        id_column: str = "uuid",
-        with_includes: bool = False,
-    ) -> None:
-        super().__init__(source, id_column, submission_columns(id_column))
-        self.problems, self.selection = problems, selection
-        self._fingerprints, self._with_includes = fingerprints, with_includes
-
-    @property
-    def may_wait(self) -> bool:
-        """Whether tests are still being read."""
-        return self.problems.is_loading
-
-    def _entries(
-        self, reading: DumpReading, columns: Sequence[str] | None
-    ) -> Iterator[Judgeable[ContestCandidate] | Refused]:
-        for row, key in self.selection.rows(self.source, columns):
-            problems = self.problems.so_far() if key is None else self.problems.wait_for(key)
-            samples = or_refused(row, sample_rows, row, self.id_column)
-            if isinstance(samples, Refused):
-                yield samples
-                continue
-            for sample in samples:
-                yield or_refused(sample, self._entry, sample, key, problems, reading)
-
-    def problem_signatures(self) -> Iterator[str]:
-        """For each problem its notes, and the fingerprints of an empty program in each language. It waits for all."""
-        problems = self.problems.wait_for_all()
-        for key, problem in sorted(problems.problems.items(), key=_key_text):
-            yield f"{key} {problem.name} {problem.day} {problem.notes}"
-            for language in Language:
-                probe = Submission(id="", problem=key, code="", language=language)
-                yield from self._fingerprints(problem, probe)
-        yield from (f"{key}: {error}" for key, error in sorted(problems.unusable.items(), key=_key_text))
-
-    def _entry(
-        self, row: Row, key: ProblemKey | None, problems: ProblemSet, reading: DumpReading
-    ) -> Judgeable[ContestCandidate] | Refused:
-        submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems.problems)
-        target_subtask(row)  # if it is not a name, the row is refused
-        problem = problems.problems.get(submission.problem)
-        if problem is None:
-            return _without_problem(row, submission.problem, problems)
-        submission = fitted(submission, row, problem)
-        if self._with_includes:
-            submission = with_includes(submission, problem)
-        if repeated := reading.refuse_repeated_id(row, submission.id, problem.key):
-            return repeated
-        found_by = (submission.extraction, *submission.fixes)
-        fingerprints = self._fingerprints(problem, submission)
-        fingerprint, keys = reading.keys(problem.key, submission.id, fingerprints, found_by=found_by)
-        candidate = Candidate(
-            problem=problem,
-            submission=submission,
-            problem_key=problem.key,
-            id=submission.id,
-            found_by=found_by,
-            size=None if submission.is_empty else submission.size,
-            max_s=problem.time_limit_s * len(problem.tests),
-            fingerprint=fingerprint,
-            keys=keys,
-        )
-        return Judgeable(row=row, candidate=candidate)
-
-
-def _without_problem(row: Row, key: ProblemKey, problems: ProblemSet) -> Refused:
-    unusable = problems.unusable.get(key)
-    if unusable is not None:
-        kind = str(unusable)
-    else:
-        kind = f"unknown problem {key}: it is not in --problems"
-        if not row.has("year"):
-            kind += f" (a row without a year is for {DEFAULT_YEAR})"
-        if similar := problems.similar_to(key):
-            kind += f". Did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
-    return Refused(row=row, kind=kind, message=str(row.error(kind)))
-
-
-def _key_text(item: tuple[ProblemKey, object]) -> str:
-    return str(item[0])
-
-
-def _problem_of(row: Row) -> ProblemKey | None:
-    try:
-        return problem_of(row)
-    except RowError:
-        return None
 
 
 class SubmissionScorer(Protocol):

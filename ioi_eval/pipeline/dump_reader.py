@@ -1,7 +1,7 @@
 """Reads the rows of a dump as submissions, in the same way for judging, for the results and for a dry run.
 
 Iterating twice gives the same entries in the same order, so a result can be put beside its row without keeping rows
-in memory. `contest.py` reads rows for contest problems.
+in memory. `contest_dump.py` reads rows for contest problems.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import Problem, ProblemKey, Submission
-from ioi_eval.pipeline.contest import RowSelection
+from ioi_eval.pipeline.contest_dump import RowSelection
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, Source, is_finite

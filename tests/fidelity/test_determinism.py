@@ -17,7 +17,8 @@ from ioi_eval.journal import Journal
 from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.model import Execution, Job
 from ioi_eval.pipeline import Settings, score_dump
-from ioi_eval.pipeline.contest import ContestDumpReader, ContestFamily, RowSelection
+from ioi_eval.pipeline.contest import ContestFamily
+from ioi_eval.pipeline.contest_dump import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.loading import LoadingProblems

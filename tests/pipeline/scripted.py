@@ -28,7 +28,8 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
-from ioi_eval.pipeline.contest import ContestDumpReader, ContestFamily, RowSelection
+from ioi_eval.pipeline.contest import ContestFamily
+from ioi_eval.pipeline.contest_dump import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.loading import LoadingProblems

@@ -8,9 +8,8 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Language, ProblemKey
-from ioi_eval.pipeline.contest import ContestDumpReader, RowSelection
+from ioi_eval.pipeline.contest_dump import ContestDumpReader, RowSelection, survey
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.survey import survey
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.rows import open_source

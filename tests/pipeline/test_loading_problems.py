@@ -20,7 +20,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, IoiEvalError, RowError, SetupError
 from ioi_eval.model import Problem, Submission
 from ioi_eval.pipeline import DumpOutcome
-from ioi_eval.pipeline.contest import ContestDumpReader, RowSelection
+from ioi_eval.pipeline.contest_dump import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.problems.ioi import ProblemSet, with_tests
 from ioi_eval.problems.loading import LoadingProblems

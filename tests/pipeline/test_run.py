@@ -11,7 +11,7 @@ import orjson
 
 from ioi_eval.journal import Journal
 from ioi_eval.model import Problem, Submission, SubmissionResult
-from ioi_eval.pipeline.contest import RowSelection
+from ioi_eval.pipeline.contest_dump import RowSelection
 from ioi_eval.pipeline.dump_judge import BATCH_ROWS
 from ioi_eval.problems.submissions import MAX_CODE_BYTES
 from ioi_eval.report.rows import CONTEST_RESULT_COLUMNS

@@ -13,7 +13,7 @@ import pytest
 
 from ioi_eval.config import Unscored
 from ioi_eval.pipeline import unchanged
-from ioi_eval.pipeline.contest import RowSelection
+from ioi_eval.pipeline.contest_dump import RowSelection
 from ioi_eval.pipeline.unchanged import digest_of_package
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 from tests.test_architecture import PACKAGE
