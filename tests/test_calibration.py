@@ -31,7 +31,7 @@ from ioi_eval.calibration import (
     workload_digest,
     workload_problem,
 )
-from ioi_eval.cli.doctor import describe
+from ioi_eval.cli.examining import describe
 from ioi_eval.errors import SetupError
 from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
