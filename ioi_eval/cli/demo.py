@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ioi_eval.cli import options
 from ioi_eval.cli.exits import INTERRUPTED
 from ioi_eval.cli.grouped import option
 from ioi_eval.cli.watching import LogFile, Watch
-
-if TYPE_CHECKING:
-    from ioi_eval.cli.sandboxes import SandboxOptions
 
 TIME_LIMIT_S = 2.0
 """Limit of a test of the sample of APPS: programs that end need less than a tenth; the others are stopped soon."""
@@ -28,41 +25,24 @@ def demo(
     They are a contest of four small tasks, and five problems in the format of APPS. DIR gets the results of the
     contest, DIR/apps those of the other sample, and DIR/apps-sample that sample itself.
     """
+    from ioi_eval import sample
+    from ioi_eval.cli import apps_scoring, scoring
+    from ioi_eval.cli.apps import AppsScoreCall
+    from ioi_eval.cli.apps_options import Problems, Rules
     from ioi_eval.cli.sandboxes import SandboxOptions
+    from ioi_eval.cli.score import ScoreCall
 
     sandbox, watch = SandboxOptions(workers=workers), Watch(bar=progress, log_file=log_file)
     print("The sample contest: programs in C++ for four tasks in the manner of the IOI\n", flush=True)
-    contest = _contest(out, sandbox, watch)
+    problems, tests = str(sample.problems()), str(sample.tests())
+    contest = scoring.score(
+        ScoreCall(dumps=[str(sample.dump())], problems=problems, tests=tests, out=out, sandbox=sandbox, watch=watch)
+    )
     if contest == INTERRUPTED:
         return contest
     print("\nThe sample of APPS: programs in Python for five problems\n", flush=True)
-    return max(contest, _apps(out, sandbox, watch))
-
-
-def _contest(out: Path, sandbox: SandboxOptions, watch: Watch) -> int:
-    from ioi_eval import sample
-    from ioi_eval.cli import scoring
-    from ioi_eval.cli.score import ScoreCall
-
-    return scoring.score(
-        ScoreCall(
-            dumps=[str(sample.dump())],
-            problems=str(sample.problems()),
-            tests=str(sample.tests()),
-            out=out,
-            sandbox=sandbox,
-            watch=watch,
-        )
-    )
-
-
-def _apps(out: Path, sandbox: SandboxOptions, watch: Watch) -> int:
-    from ioi_eval.cli import apps_scoring
-    from ioi_eval.cli.apps import AppsScoreCall
-    from ioi_eval.cli.apps_options import Problems, Rules
-
     files = write_sample(out)
-    code = apps_scoring.score(
+    apps = apps_scoring.score(
         AppsScoreCall(
             dumps=[str(files / "dump.jsonl")],
             problems=Problems(dataset=str(files / "problems.jsonl")),
@@ -73,7 +53,7 @@ def _apps(out: Path, sandbox: SandboxOptions, watch: Watch) -> int:
         )
     )
     print(f"Programs and problems: {files}")
-    return code
+    return max(contest, apps)
 
 
 def write_sample(out: Path) -> Path:
