@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from ioi_eval.cli.grouped import option
+from ioi_eval.config import Environment
+from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.endpoints import EndpointSource
@@ -59,8 +61,6 @@ def worker_name(url: str) -> str:
 
 def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster | None:
     """The cluster that the options name, else the environment (including `.env`); `None` if neither names one."""
-    from ioi_eval.config import Environment
-
     environment = Environment.read()
     text = environment.piston_endpoints if endpoints is None else endpoints
     if endpoints is None and not text.strip():
@@ -76,8 +76,6 @@ def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None)
 
 def needed_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster:
     """`named_cluster`, for commands that need a cluster: refuses if none is named."""
-    from ioi_eval.errors import InputError
-
     cluster = named_cluster(endpoints, per_endpoint)
     if cluster is None:
         raise InputError("no Piston cluster is named: use --endpoints, or set PISTON_ENDPOINTS (here or in .env)")
