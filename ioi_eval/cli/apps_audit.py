@@ -16,12 +16,11 @@ from ioi_eval.apps.audit import AuditSummary, ReferenceSolutions, RowFinding, Ro
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dump_reader import AppsDumpReader
 from ioi_eval.apps.family import AppsFamily
-from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AuditCall
+from ioi_eval.cli.apps_calls import opened_executor
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import refuse_inside
-from ioi_eval.cli.sandboxes import opened
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
@@ -94,9 +93,8 @@ async def _audit(
     settings = call.settings
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.sandbox.as_dict()}
     summary = AuditSummary()
-    async with opened(call.sandbox) as entered:
-        executor = await apps_calls.ready_executor(entered, settings, call.sandbox)
-        workers = apps_calls.jobs_now(call.sandbox, executor)
+    async with opened_executor(call.sandbox, settings) as (entered, executor):
+        workers = entered.jobs_now()
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             dump_reader = AppsDumpReader(dump, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
@@ -106,7 +104,7 @@ async def _audit(
                 journal=journal,
                 settings=Settings(
                     jobs_at_once=workers,
-                    jobs_now=lambda: apps_calls.jobs_now(call.sandbox, executor),
+                    jobs_now=entered.jobs_now,
                     spare=spare_for(workers, shares=True),
                     options=options,
                 ),

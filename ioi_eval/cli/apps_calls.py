@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.readiness import make_ready, tell_limits
-from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions
+from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions, opened
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.sandbox import Sandbox
@@ -26,28 +29,25 @@ def executor(
     return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, max_jobs=options.workers, events=events)
 
 
-async def ready_executor(
-    entered: OpenSandbox,
-    settings: AppsSettings,
-    options: SandboxOptions,
-    events: Events | None = None,
-    *,
-    advice: str = "",
-) -> AppsExecutor:
-    """The executor, after checking that the interpreter can be started.
+@asynccontextmanager
+async def opened_executor(
+    options: SandboxOptions, settings: AppsSettings, events: Events | None = None, *, advice: str = ""
+) -> AsyncIterator[tuple[OpenSandbox, AppsExecutor]]:
+    """Enter the sandbox, and judge on it, after checking that the interpreter can be started.
 
     Args:
         advice: how to ask for other rules; added to the line that names ours.
     """
-    if options.is_here:
-        (target,) = entered.sandbox.targets()
-        tell_limits(limit_of_threads_for_apps(slots=target.slots))
-    await make_ready(entered, [settings.memory_limit_bytes])
-    judge = executor(entered.sandbox, settings, options, events)
-    python = await judge.interpreter()
-    tell(interpreter_line(python, settings.python, is_here=options.is_here))
-    tell(_rules_line(settings, advice), *judge.without_python())
-    return judge
+    async with opened(options, events=events) as entered:
+        if options.is_here:
+            (target,) = entered.sandbox.targets()
+            tell_limits(limit_of_threads_for_apps(slots=target.slots))
+        await make_ready(entered, [settings.memory_limit_bytes])
+        judge = executor(entered.sandbox, settings, options, events)
+        python = await judge.interpreter()
+        tell(interpreter_line(python, settings.python, is_here=options.is_here))
+        tell(_rules_line(settings, advice), *judge.without_python())
+        yield replace(entered, jobs_now=lambda: jobs_now(options, judge)), judge
 
 
 def _rules_line(settings: AppsSettings, advice: str) -> str:

@@ -10,12 +10,11 @@ from ioi_eval.apps.family import AppsFamily
 from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.solution_files import open_dump
 from ioi_eval.apps.summary import AppsSummary
-from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AppsScoreCall
+from ioi_eval.cli.apps_calls import opened_executor
 from ioi_eval.cli.dump_run import end_run, judge_dump
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
-from ioi_eval.cli.sandboxes import opened
 from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
@@ -73,9 +72,8 @@ async def _score(
     call: AppsScoreCall, dump: Source, catalog: Catalog, summary: AppsSummary, *, rows: int, events: Events
 ) -> DumpOutcome:
     settings = call.settings
-    async with opened(call.sandbox, events=events) as entered:
-        advice = " (--compat NAME for another grader's)"
-        executor = await apps_calls.ready_executor(entered, settings, call.sandbox, events, advice=advice)
+    advice = " (--compat NAME for another grader's)"
+    async with opened_executor(call.sandbox, settings, events, advice=advice) as (entered, executor):
         compat = settings.compat
         dump_reader = AppsDumpReader(
             dump,
@@ -89,7 +87,6 @@ async def _score(
             call,
             AppsFamily(dump_reader, executor, settings.judged_by, summary),
             entered,
-            jobs_now=lambda: apps_calls.jobs_now(call.sandbox, executor),
             rows=rows,
             problems=len(catalog.entries),
             shares=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,6 @@ async def judge_dump(
     *,
     rows: int,
     problems: int,
-    jobs_now: Callable[[], int],
     shares: bool,
     events: Events,
 ) -> DumpOutcome:
@@ -42,10 +41,9 @@ async def judge_dump(
 
     Args:
         rows: the number of programs in the selected rows of the dump.
-        jobs_now: returns how many jobs with these programs the sandbox can run now.
         shares: whether programs of different rows may be in one job.
     """
-    options, jobs_at_once = call.as_dict(), jobs_now() or 1
+    options, jobs_at_once = call.as_dict(), entered.jobs_now() or 1
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
         if stored := journal.index.stored:
@@ -65,7 +63,7 @@ async def judge_dump(
             journal=journal,
             settings=Settings(
                 jobs_at_once=jobs_at_once,
-                jobs_now=jobs_now,
+                jobs_now=entered.jobs_now,
                 spare=spare_for(jobs_at_once, shares=shares),
                 dedupe=not call.no_dedupe,
                 retry_failed=call.retry_failed,

@@ -168,7 +168,7 @@ class OpenSandbox:
     """A sandbox that is ready.
 
     Args:
-        jobs_now: returns how many jobs the sandbox can run now: more if workers have joined a cluster.
+        jobs_now: returns how many jobs with these programs can run now: more if workers have joined a cluster.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
         load: returns how many jobs run now, and how many may run.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -102,7 +101,7 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOut
 
     async def run() -> int:
         codes = []
-        async with _opened_scorer(common, events) as (entered, scorer):
+        async with opened_scorer(common, events) as (entered, scorer):
             await make_ready(entered, (problem.memory_limit_bytes for problem in problems.drafts.problems.values()))
             reading = asyncio.create_task(_leave_room_for_reading(entered, problems))
             for number, to_score in enumerate(dumps, 1):
@@ -149,7 +148,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
 
     async def run() -> bool:
         complete = True
-        async with _opened_scorer(calls[0]) as (_, scorer):
+        async with opened_scorer(calls[0]) as (_, scorer):
             for to_score in dumps:
                 index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
                 tell(*notes)
@@ -240,19 +239,6 @@ def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) ->
     raise InputError(f"{source.describe()} does not have {needed}; it has {listed(existing)}")
 
 
-def _opened_scorer(
-    call: ScoreCall, events: Events | None = None
-) -> AbstractAsyncContextManager[tuple[OpenSandbox, Scorer]]:
-    return opened_scorer(
-        call.sandbox,
-        call.rules,
-        keep=call.keep,
-        score_only=call.score_only,
-        keep_programs=call.keep_programs,
-        events=events,
-    )
-
-
 async def _leave_room_for_reading(entered: OpenSandbox, problems: LoadingProblems) -> None:
     """If this machine judges, run one job less here, and none alone, until all tests have been read."""
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -284,7 +270,6 @@ async def _score(
             restore=restore,
         ),
         entered,
-        jobs_now=entered.jobs_now,
         rows=to_score.survey.rows,
         problems=len(problems.drafts.problems),
         shares=Language.PYTHON in to_score.survey.languages,

@@ -15,7 +15,7 @@ from ioi_eval.apps.result_rows import error_of, judged_columns
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
-from ioi_eval.cli import apps_calls
+from ioi_eval.cli.apps_calls import opened_executor
 from ioi_eval.cli.apps_options import SPLITS, Rules
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import ContestRules
@@ -322,8 +322,7 @@ async def _rerun_apps(
         raise InputError("--rerun needs a program, and this result has none")
     settings = _rules(results, row).settings(isolation=call.sandbox.isolation)
     settings = replace(settings, shown_bytes=_READ_BYTES)
-    async with opened(call.sandbox) as entered:
-        executor = await apps_calls.ready_executor(entered, settings, call.sandbox)
+    async with opened_executor(call.sandbox, settings) as (_, executor):
         result = await executor.score(problem, code)
     _tell_change(row, result.verdict, result.passed if result.score is not None else None, before="passed")
     return {**row, **judged_columns(result), "error": error_of(result)}

@@ -101,8 +101,7 @@ def _results_beside(solutions: Source) -> Source | None:
 async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events) -> tuple[Validation, bool]:
     """The findings, and whether a signal ended the validation."""
     interrupts = Interrupts()
-    opening = opened_scorer(call.sandbox, call.rules, keep_programs=call.keep_programs, events=events)
-    async with opening as (sandbox, scorer):
+    async with opened_scorer(call, events) as (sandbox, scorer):
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
         await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.values()))
         rows, jobs = len(reading.solutions), sandbox.jobs_now() or 1

@@ -18,6 +18,7 @@ from ioi_eval.cli.sandboxes import (
     sandbox_options_of,
     usable_targets,
 )
+from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation, Profile
 from ioi_eval.sandbox import Target
@@ -94,7 +95,8 @@ def test_programs_of_workers_are_not_kept(
     monkeypatch.setenv("IOI_EVAL_CACHE", str(tmp_path / "cache"))
 
     async def enter(base: str) -> None:
-        async with opened_scorer(sandbox_options_of(endpoints=base), ContestRules(), keep_programs=1):
+        sandbox = sandbox_options_of(endpoints=base)
+        async with opened_scorer(ValidateCall(problems="", tests="", sandbox=sandbox, keep_programs=1)):
             pass
 
     with server(cache) as served:
