@@ -11,7 +11,7 @@ from ioi_eval.cli import options
 from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.run_call import RunOptions
-from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions
 from ioi_eval.model.terms import Keep
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ _PROGRAMS = (
     "The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py (with"
     " -t ID); a directory of ID/solution.py"
 )
-_WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "patience": None})
-_PROBLEMS = OptionGroup(fixed={"config": None})
-_RULES = OptionGroup(fixed={"compat": None, "fail_fast": False, "conventions": False})
+_WHERE = OptionGroup({"profile": ProfileChoice.BUNDLED, "patience": None})
+_PROBLEMS = OptionGroup({"config": None})
+_RULES = OptionGroup({"compat": None, "fail_fast": False, "conventions": False})
 
 
 @dataclass(frozen=True, kw_only=True)

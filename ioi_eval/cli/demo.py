@@ -29,10 +29,11 @@ def demo(
     from ioi_eval.cli import apps_scoring, scoring
     from ioi_eval.cli.apps import AppsScoreCall
     from ioi_eval.cli.apps_options import Problems, Rules
-    from ioi_eval.cli.sandboxes import SandboxOptions
+    from ioi_eval.cli.sandboxes import SandboxChoice, SandboxOptions
     from ioi_eval.cli.score import ScoreCall
 
-    sandbox, watch = SandboxOptions(workers=workers), Watch(bar=progress, log_file=log_file)
+    sandbox = SandboxOptions(sandbox=SandboxChoice.EMBEDDED, workers=workers)
+    watch = Watch(bar=progress, log_file=log_file)
     print("The sample contest: programs in C++ for four tasks in the manner of the IOI\n", flush=True)
     problems, tests = str(sample.problems()), str(sample.tests())
     contest = scoring.score(

@@ -4,10 +4,10 @@ A command is a function whose parameters are options. A parameter may be a group
 
     def score(call: Annotated[ScoreCall, OptionGroup()], dry_run: Annotated[bool, option(…)] = False) -> int: ...
 
-The command line then has the options of `ScoreCall` instead of `call`: those fields of the class (or parameters, if the
-group is made by a function) that are `Annotated`. Other fields keep their defaults. A field may be a group itself:
+The command line then has the options of `ScoreCall` instead of `call`: those fields of the class that are `Annotated`.
+Other fields keep their defaults. A field may be a group itself:
 
-    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)]
+    sandbox: Annotated[SandboxOptions, OptionGroup()]
 
 Two groups may share an option. Options that must be given come first in the help.
 """
@@ -38,14 +38,12 @@ def argument(metavar: str, description: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
-    """Marks a parameter, or a field of a group, that is made from options.
+    """Marks a parameter, or a field of a group, whose class is made from options.
 
     Args:
-        make: makes it; by default the class that the annotation names.
         fixed: the values of those of its options that the command does not have.
     """
 
-    make: Callable[..., Any] | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -64,7 +62,7 @@ def grouped(run: Callable[..., int]) -> Callable[..., int]:
 
 
 class _Options:
-    """The options of a function or class, and of the groups in it (`all`). The arguments are those of `OptionGroup`."""
+    """The options of a function or class, and of the groups in it (`all`); `fixed` as in `OptionGroup`."""
 
     def __init__(self, make: Callable[..., Any], fixed: Mapping[str, Any]) -> None:
         self._make, self._fixed = make, fixed
@@ -77,7 +75,7 @@ class _Options:
             if name in fixed or not (marks or parameter.default is inspect.Parameter.empty):
                 continue
             if marks and isinstance(marks[0], OptionGroup):
-                self._groups[name] = _Options(marks[0].make or annotation.__origin__, marks[0].fixed)
+                self._groups[name] = _Options(annotation.__origin__, marks[0].fixed)
                 self.all.update(self._groups[name].all)
             else:
                 self._own.append(name)

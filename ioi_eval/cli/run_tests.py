@@ -130,6 +130,6 @@ def with_their_options(chosen: SandboxOptions, *, at_most: int | None, patience_
     """The options with `--max_concurrent_requests` and `--timeout`; ours (`--workers`, `--patience`) come first."""
     if at_most is not None and chosen.workers is None:
         chosen = replace(chosen, at_most=at_most)
-    if patience_s is not None and chosen.patience_s is None:
-        chosen = replace(chosen, patience_s=patience_s)
+    if patience_s is not None and chosen.patience is None:
+        chosen = replace(chosen, patience=patience_s)
     return chosen

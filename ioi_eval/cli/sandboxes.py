@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ioi_eval.cli import options
@@ -76,29 +77,61 @@ PatienceOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SandboxOptions:
-    """Where jobs are executed, and how.
+    """Where jobs are executed, and how, by the command's options, the environment and `.env`: a group of options.
 
     Args:
-        cluster: the Piston workers; `None` for none.
-        extension: the name of a sandbox that another Python package provides; `None` for none.
-        endpoints_from: the option or variable that names the workers.
-        profile: `None` for the best profile that is available.
-        workers: jobs at once; `None` for all slots.
         at_most: use at most this many of the slots; `None` for no limit.
-        isolation: the weakest isolation that is accepted; `None` if the user did not say.
-        patience_s: how long jobs wait while no worker is available; `None` for `PATIENCE_S`.
     """
 
-    cluster: NamedCluster | None = None
-    extension: str | None = None
-    endpoints_from: str = ""
-    profile: Profile | None = None
-    workers: int | None = None
+    workers: options.Workers = None
+    isolation: options.LeastIsolation = None
+    sandbox: SandboxOption = SandboxChoice.AUTO
+    endpoints: Endpoints = None
+    max_requests_per_endpoint: RequestsPerEndpoint = None
+    profile: ProfileOption = ProfileChoice.AUTO
+    patience: PatienceOption = None
     at_most: int | None = None
-    isolation: Isolation | None = None
-    patience_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` for options that contradict each other, and for names that are not valid."""
+        sandbox, per_endpoint = self.sandbox, self.max_requests_per_endpoint
+        if self.extension is not None:
+            from ioi_eval.extensions import Kind, extension
+
+            extension(Kind.SANDBOX, sandbox, ours=SandboxChoice)  # a wrong name is refused before anything is read
+        if not self._may_be_cluster and (self.endpoints is not None or per_endpoint is not None):
+            option = "--max-requests-per-endpoint" if self.endpoints is None else "--endpoints"
+            asked = "this machine" if self.extension is None else "another sandbox"
+            raise InputError(
+                f"{option} is for Piston workers, and --sandbox {sandbox} asks for {asked}: leave out one of them"
+            )
+        if self.extension is not None and self.profile is not ProfileChoice.AUTO:
+            raise InputError(f"--profile is for our sandboxes, and --sandbox {sandbox} asks for another: leave out one")
+        if self.cluster is None and sandbox == SandboxChoice.PISTON:
+            raise InputError("--sandbox piston: no worker is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
+        if self.cluster is None and per_endpoint is not None:
+            raise InputError("--max-requests-per-endpoint is for Piston workers, and none is named; add --endpoints")
+
+    @property
+    def _may_be_cluster(self) -> bool:
+        return self.sandbox in (SandboxChoice.AUTO, SandboxChoice.PISTON)
+
+    @cached_property
+    def cluster(self) -> NamedCluster | None:
+        """The Piston workers; `None` for none."""
+        return named_cluster(self.endpoints, self.max_requests_per_endpoint) if self._may_be_cluster else None
+
+    @property
+    def extension(self) -> str | None:
+        """The name of a sandbox that another Python package provides; `None` for none."""
+        return None if self.sandbox in set(SandboxChoice) else self.sandbox
+
+    @property
+    def only_profile(self) -> Profile | None:
+        """The profile that was asked for; `None` for the best that is available."""
+        return None if self.profile is ProfileChoice.AUTO else Profile(self.profile)
 
     @property
     def is_here(self) -> bool:
@@ -112,55 +145,13 @@ class SandboxOptions:
         return {
             "sandbox": self.extension or ("embedded" if self.cluster is None else "piston"),
             "endpoints": None if self.cluster is None else without_logins(self.cluster.text),
-            "profile": self.profile or "auto",
+            "profile": self.only_profile or "auto",
             "workers": self.workers or "auto",
             "isolation": self.isolation or Isolation.REDUCED,
         }
 
 
-def sandbox_options_of(
-    *,
-    workers: options.Workers = None,
-    isolation: options.LeastIsolation = None,
-    sandbox: SandboxOption = SandboxChoice.AUTO,
-    endpoints: Endpoints = None,
-    max_requests_per_endpoint: RequestsPerEndpoint = None,
-    profile: ProfileOption = ProfileChoice.AUTO,
-    patience: PatienceOption = None,
-) -> SandboxOptions:
-    """Decide where jobs are executed, from the command's options, the environment and `.env`."""
-    other = sandbox not in set(SandboxChoice)
-    if other:
-        from ioi_eval.extensions import Kind, extension
-
-        extension(Kind.SANDBOX, sandbox, ours=SandboxChoice)  # a wrong name is refused before anything is read
-    may_be_cluster = sandbox in (SandboxChoice.AUTO, SandboxChoice.PISTON)
-    if not may_be_cluster and (endpoints is not None or max_requests_per_endpoint is not None):
-        option = "--max-requests-per-endpoint" if endpoints is None else "--endpoints"
-        asked = "another sandbox" if other else "this machine"
-        raise InputError(
-            f"{option} is for Piston workers, and --sandbox {sandbox} asks for {asked}: leave out one of them"
-        )
-    if other and profile is not ProfileChoice.AUTO:
-        raise InputError(f"--profile is for our sandboxes, and --sandbox {sandbox} asks for another: leave out one")
-    cluster = named_cluster(endpoints, max_requests_per_endpoint) if may_be_cluster else None
-    if cluster is None and sandbox == SandboxChoice.PISTON:
-        raise InputError("--sandbox piston: no worker is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
-    if cluster is None and max_requests_per_endpoint is not None:
-        raise InputError("--max-requests-per-endpoint is for Piston workers, and none is named; add --endpoints")
-    return SandboxOptions(
-        cluster=cluster,
-        extension=sandbox if other else None,
-        endpoints_from="--endpoints" if endpoints is not None else "PISTON_ENDPOINTS",
-        profile=None if profile is ProfileChoice.AUTO else Profile(profile),
-        workers=workers,
-        isolation=isolation,
-        patience_s=patience,
-    )
-
-
-SandboxGroup = Annotated[SandboxOptions, OptionGroup(sandbox_options_of)]
-"""As a group of options."""
+SandboxGroup = Annotated[SandboxOptions, OptionGroup()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +226,7 @@ async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
         slots=options.workers or (options.at_most and min(options.at_most, processors())),
         least_isolation=options.isolation or Isolation.REDUCED,
         compiler=Environment.read().compiler,
-        profile=options.profile or Profile.BUNDLED,
+        profile=options.only_profile or Profile.BUNDLED,
     ) as sandbox:
         (target,) = sandbox.targets()
         classic = ", classic profile" if target.profile is Profile.CLASSIC else ""
@@ -262,11 +253,11 @@ async def _piston(
     from ioi_eval.sandbox.piston.workers import first_of
 
     events = events or Events()
-    patience_s = PATIENCE_S if options.patience_s is None else options.patience_s
+    patience_s = PATIENCE_S if options.patience is None else options.patience
     piston = PistonCluster(
         cluster.source,
         max_requests_per_endpoint=cluster.max_requests_per_endpoint,
-        profile=options.profile,
+        profile=options.only_profile,
         patience_s=patience_s,
         events=events,
     )
@@ -281,7 +272,8 @@ async def _piston(
         targets = sandbox.targets()
         workers, jobs = len(sandbox.workers), sum(target.slots for target in targets)
         size = f"{counted(workers, 'worker')}, {counted(jobs, 'job')} at once"
-        tell(f"Piston cluster, as {options.endpoints_from} says: {size}")
+        named_by = "PISTON_ENDPOINTS" if options.endpoints is None else "--endpoints"
+        tell(f"Piston cluster, as {named_by} says: {size}")
         tell(*(f"  {describe(target)}" for target in targets))
         tell(*(f"  not used: {reason}" for reason in first_of(tuple(sandbox.unusable.values()))))
         if sandbox.silent:
@@ -353,7 +345,7 @@ def _accepted_isolation(options: SandboxOptions, targets: Sequence[Target]) -> I
     """
     if options.isolation is not None:
         return options.isolation
-    if options.profile is Profile.CLASSIC and all(target.has_own_scripts for target in targets):
+    if options.profile is ProfileChoice.CLASSIC and all(target.has_own_scripts for target in targets):
         tell("the cms_ioi package confines nothing (isolation none): a program can reach its judge there")
         return Isolation.NONE
     return Isolation.REDUCED

@@ -11,7 +11,7 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, argument, option
-from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions, sandbox_options_of
+from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions
 from ioi_eval.errors import InputError
 
 
@@ -58,7 +58,7 @@ def show(context: typer.Context, call: Annotated[ShowCall, OptionGroup()]) -> in
 
 def _refuse_sandbox_options(context: typer.Context) -> None:
     """Refuse options of the sandbox that the user typed. Those of `ioi-eval.toml` are meant for calls with --rerun."""
-    of_sandbox = inspect.signature(sandbox_options_of).parameters
+    of_sandbox = inspect.signature(SandboxOptions).parameters
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name in of_sandbox and source is not None and source.name == "COMMANDLINE":

@@ -13,23 +13,28 @@ from typer.testing import CliRunner
 from ioi_eval.cli.grouped import OptionGroup, grouped
 
 
-def sized(
-    *, width: Annotated[int, typer.Option("--width")] = 1, unit: Annotated[str, typer.Option("--unit")] = "m"
-) -> str:
-    """A value made of two options."""
-    return f"{width} {unit}"
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """A class as a group."""
+
+    width: Annotated[int, typer.Option("--width")] = 1
+    unit: Annotated[str, typer.Option("--unit")] = "m"
+
+    def __str__(self) -> str:
+        return f"{self.width} {self.unit}"
 
 
-def dyed(
-    *, colour: Annotated[str, typer.Option("--colour")], unit: Annotated[str, typer.Option("--unit")] = "m"
-) -> str:
-    """Another value, which shares the option `unit` with `sized`."""
-    return f"{colour} a {unit}"
+@dataclass(frozen=True, kw_only=True)
+class Dye:
+    """Another one, which shares the option `unit` with `Size`."""
+
+    colour: Annotated[str, typer.Option("--colour")]
+    unit: Annotated[str, typer.Option("--unit")] = "m"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Brush:
-    """A class as a group. `maker` is no option."""
+    """A group with a field that is no option, `maker`."""
 
     hair: Annotated[str, typer.Option("--hair")] = "pig"
     maker: str = "us"
@@ -46,12 +51,12 @@ def sweep(brush: Annotated[Brush, OptionGroup()]) -> int:
 def paint(
     what: Annotated[str, typer.Argument()],
     *,
-    size: Annotated[str, OptionGroup(sized)],
-    dye: Annotated[str, OptionGroup(dyed)],
+    size: Annotated[Size, OptionGroup()],
+    dye: Annotated[Dye, OptionGroup()],
     twice: Annotated[bool, typer.Option("--twice")] = False,
 ) -> int:
     """A command with an argument, two groups and a flag."""
-    print(what, size, dye, twice, sep="; ")
+    print(what, size, f"{dye.colour} a {dye.unit}", twice, sep="; ")
     return 0
 
 
@@ -88,7 +93,7 @@ class Tool:
     """A class with groups as fields. A subclass can be in another module."""
 
     brush: Annotated[Brush, OptionGroup()] = field(default_factory=Brush)
-    size: Annotated[str, OptionGroup(sized, {"unit": "in"})] = "none"
+    size: Annotated[Size, OptionGroup({"unit": "in"})] = field(default_factory=Size)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -162,10 +162,10 @@ def test_all_other_options_are_accepted(start: Start, write: Write, rows_here: N
 def test_requests_at_once_and_the_timeout_set_slots_and_patience() -> None:
     """They count if our own options are not given: slots used at once, and how long jobs wait for servers."""
     assert with_their_options(SandboxOptions(), at_most=3, patience_s=600.0) == SandboxOptions(
-        at_most=3, patience_s=600.0
+        at_most=3, patience=600.0
     )
     assert with_their_options(SandboxOptions(), at_most=None, patience_s=None) == SandboxOptions()
-    ours = SandboxOptions(workers=2, patience_s=PATIENCE_S)  # the default counts too if it is given
+    ours = SandboxOptions(workers=2, patience=PATIENCE_S)  # the default counts too if it is given
     assert with_their_options(ours, at_most=3, patience_s=600.0) == ours
 
 

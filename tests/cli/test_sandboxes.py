@@ -13,9 +13,9 @@ from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.sandboxes import (
     ProfileChoice,
     SandboxChoice,
+    SandboxOptions,
     describe,
     require_usable,
-    sandbox_options_of,
     usable_targets,
 )
 from ioi_eval.cli.validate import ValidateCall
@@ -36,7 +36,7 @@ def empty_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_without_servers_auto_is_this_machine() -> None:
     """`auto` uses another machine only if a server is named."""
-    options = sandbox_options_of()
+    options = SandboxOptions()
     assert options.cluster is None
     assert options.as_dict()["sandbox"] == "embedded"
     assert options.as_dict()["isolation"] is Isolation.REDUCED
@@ -46,26 +46,26 @@ def test_the_environment_names_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """`auto` uses them with the slots from the environment; `embedded` does not."""
     monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
     monkeypatch.setenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", "4")
-    options = sandbox_options_of()
+    options = SandboxOptions()
     assert options.cluster is not None
-    assert (options.endpoints_from, options.cluster.max_requests_per_endpoint) == ("PISTON_ENDPOINTS", 4)
+    assert options.cluster.max_requests_per_endpoint == 4
     assert len(options.cluster.source) == 2  # type: ignore[arg-type]
-    assert sandbox_options_of(sandbox=SandboxChoice.EMBEDDED).cluster is None
+    assert SandboxOptions(sandbox=SandboxChoice.EMBEDDED).cluster is None
 
 
 def test_a_dotenv_file_names_servers(tmp_path: Path) -> None:
     """`.env` gives values that the environment does not set."""
     (tmp_path / ".env").write_text('PISTON_ENDPOINTS="http://w1:2000"\n')
-    assert sandbox_options_of().cluster is not None
+    assert SandboxOptions().cluster is not None
 
 
 def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """They have precedence over the environment, and select the cluster."""
     monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
-    options = sandbox_options_of(endpoints="http://w3:2000", max_requests_per_endpoint=7, profile=ProfileChoice.CLASSIC)
+    options = SandboxOptions(endpoints="http://w3:2000", max_requests_per_endpoint=7, profile=ProfileChoice.CLASSIC)
     assert options.cluster is not None
     assert (options.cluster.text, options.cluster.max_requests_per_endpoint) == ("http://w3:2000", 7)
-    assert (options.endpoints_from, options.profile) == ("--endpoints", "classic")
+    assert options.only_profile is Profile.CLASSIC
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_contradictory_options_are_refused(options: dict[str, object], words: str) -> None:
     """Before anything is read. The message says what to do instead."""
     with pytest.raises(InputError, match=words):
-        sandbox_options_of(**options)  # type: ignore[arg-type]
+        SandboxOptions(**options)  # type: ignore[arg-type]
 
 
 def test_programs_of_workers_are_not_kept(
@@ -95,7 +95,7 @@ def test_programs_of_workers_are_not_kept(
     monkeypatch.setenv("IOI_EVAL_CACHE", str(tmp_path / "cache"))
 
     async def enter(base: str) -> None:
-        sandbox = sandbox_options_of(endpoints=base)
+        sandbox = SandboxOptions(endpoints=base)
         async with opened_scorer(ValidateCall(problems="", tests="", sandbox=sandbox, keep_programs=1)):
             pass
 

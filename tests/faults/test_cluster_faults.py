@@ -101,7 +101,7 @@ def test_a_start_without_answers_says_what_it_waits_for(start: Any, monkeypatch:
     counts(proxy.urls[0], "arm")
 
     async def enter() -> None:
-        async with sandboxes.opened(sandboxes.sandbox_options_of(endpoints=proxy.urls[0])):
+        async with sandboxes.opened(sandboxes.SandboxOptions(endpoints=proxy.urls[0])):
             pytest.fail("there is no worker")
 
     async def run() -> None:
@@ -123,7 +123,7 @@ def test_a_cluster_without_workers_says_so_and_when_one_is_back(start: Any, monk
     server = start("stub_piston.py")
 
     async def run() -> None:
-        options = sandboxes.sandbox_options_of(endpoints=server.urls[0], patience=60)
+        options = sandboxes.SandboxOptions(endpoints=server.urls[0], patience=60)
         async with asyncio.timeout(60), sandboxes.opened(options) as entered:
             cluster = entered.sandbox
             assert isinstance(cluster, PistonCluster)
@@ -157,7 +157,7 @@ def test_a_list_of_endpoints_that_cannot_be_read_again_is_mentioned(
         return sum(event["event"] == "endpoints_unreadable" for event in listener.told)
 
     async def run() -> None:
-        options, events = sandboxes.sandbox_options_of(endpoints=f"file:{path}"), Events([listener])
+        options, events = sandboxes.SandboxOptions(endpoints=f"file:{path}"), Events([listener])
         async with asyncio.timeout(60), sandboxes.opened(options, events=events):
             del told[:]
             for number, text in enumerate(["http://127.0.0.1:notaport", "", "http://127.0.0.1:notaport"], 1):
