@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from ioi_eval.events import Event, Events
-    from ioi_eval.pipeline.progress import Load
+    from ioi_eval.pipeline.tally import Load
     from ioi_eval.sandbox import Sandbox, Target
     from ioi_eval.sandbox.local.machine_limit import MachineLimit
     from ioi_eval.sandbox.local.sandbox import LocalSandbox

@@ -25,7 +25,8 @@ from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.contest import contest_facts
 from ioi_eval.pipeline.contest_dump import RowSelection
 from ioi_eval.pipeline.interrupt import Interrupts
-from ioi_eval.pipeline.progress import RESUMED, progress_for, with_progress
+from ioi_eval.pipeline.progress import progress_for, with_progress
+from ioi_eval.pipeline.tally import RESUMED
 from ioi_eval.pipeline.writing import replacing, to_json, write_text
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import load_problems

@@ -6,7 +6,8 @@
 - `family` is the interface of a family of problems; `contest` is the family of contest problems, whose dumps
   `contest_dump` reads (that of APPS problems is in `ioi_eval.apps`). All other modules serve every family;
 - `writing` writes files; `unchanged` finds out that the results are there already;
-- `progress` shows how far a run is; `interrupt` handles Ctrl-C; `threads` runs blocking work in threads;
+- `tally` counts rows, and `progress` shows how far a run is;
+- `interrupt` handles Ctrl-C; `threads` runs blocking work in threads;
 - `dry_run` counts what a run would judge.
 """
 

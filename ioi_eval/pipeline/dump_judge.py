@@ -34,9 +34,10 @@ from typing import Generic
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import JudgingEnd, ProblemFamily, ResultFacts
-from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_progress
+from ioi_eval.pipeline.progress import Progress, with_progress
 from ioi_eval.pipeline.result_store import ResultStore, ResultT
 from ioi_eval.pipeline.settings import Settings
+from ioi_eval.pipeline.tally import COPY, REFUSED, RESUMED
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT, Leaders, Window
 from ioi_eval.report.run_summary import RunCounts

@@ -26,8 +26,9 @@ import orjson
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.journal import Journal
 from ioi_eval.pipeline.family import ProblemFamily
-from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
+from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, run_facts
+from ioi_eval.pipeline.tally import REFUSED, RESUMED
 from ioi_eval.pipeline.writing import write_summary
 from ioi_eval.report.frame import INPUTS, SUMMARY, TESTS
 from ioi_eval.report.run_summary import RunCounts, renewed

@@ -19,7 +19,8 @@ import pytest
 from ioi_eval.cli.messages import tell
 from ioi_eval.events import Events
 from ioi_eval.pipeline import progress
-from ioi_eval.pipeline.progress import Bar, Lines, Tally, progress_for
+from ioi_eval.pipeline.progress import Bar, Lines, progress_for
+from ioi_eval.pipeline.tally import COPY, RESUMED, Tally, _duration
 from tests.displayed import displayed
 from tests.events.listener import Listener
 
@@ -112,14 +113,14 @@ def test_rows_of_earlier_runs_do_not_change_the_estimate() -> None:
     tally = Tally(1000)
     for _ in range(500):
         tally.count_read()
-        tally.count(progress.RESUMED)
+        tally.count(RESUMED)
     for place in range(100):
         tally.count_read()
         if place % 2:
             tally.count_queued()
             tally.count("AC")
         else:
-            tally.count(progress.COPY)
+            tally.count(COPY)
     assert tally.left_s(tally.started + 50) == pytest.approx(200)
 
 
@@ -152,7 +153,7 @@ def drawn(columns: int, *became: str) -> list[str]:
 
 def test_a_wide_terminal_shows_all_parts() -> None:
     """Judge errors come first, because they must be noticed. Rows of earlier runs do not count in the rate."""
-    *_, last = drawn(200, "AC", "AC", "WA", "JE", progress.COPY, *[progress.RESUMED] * 20)
+    *_, last = drawn(200, "AC", "AC", "WA", "JE", COPY, *[RESUMED] * 20)
     assert re.search(
         r"25/1000, new: JE 1 AC 2 WA 1, about \S+ \S+ left, 3/4 busy, [\d.]+/s, \d+ tests, not judged: copies 1, "
         r"from earlier runs 20",
@@ -216,7 +217,7 @@ def test_progress_is_reported_to_listeners() -> None:
     assert listener.told == []
     lines._emitted_at -= progress.EVENT_S
     lines.show_if_due()
-    lines.advance(progress.RESUMED)
+    lines.advance(RESUMED)
     lines.close()
     first, last = listener.told
     assert (first["event"], first["done"], first["tests"], first["busy"], first["jobs"]) == ("progress", 1, 3, 2, 4)
@@ -283,4 +284,4 @@ def test_a_closed_terminal_does_not_end_the_run(bar: bool) -> None:
 )
 def test_a_duration_is_shown_in_two_units(seconds: float, words: str) -> None:
     """At most two units are shown."""
-    assert progress._duration(seconds) == words
+    assert _duration(seconds) == words
