@@ -108,7 +108,6 @@ def select_by_oracle(rows: Sequence[ResultRow], limit: int = LIMIT) -> tuple[int
 
 
 def _greedy(scores: Sequence[Mapping[str, tuple[float, float]]], limit: int) -> tuple[int, ...]:
-    """Each time the row that adds most points."""
     left = dict(enumerate(scores))
     best: dict[str, float] = {}
     chosen: list[int] = []
@@ -204,7 +203,6 @@ def _precision(result: Mapping[str, Any]) -> int:
 
 
 def _precision_of(rows: Sequence[ResultRow]) -> int:
-    """The decimals of the problem's points."""
     return _precision(next(iter(_first_results(rows)), {}))
 
 

@@ -8,17 +8,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.cluster import ChosenPackages
 from ioi_eval.cli.endpoints import needed_cluster
 from ioi_eval.cli.messages import tell
+from ioi_eval.cli.sources import contest_problems
 from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import InputError, SandboxError, SetupError
 from ioi_eval.model import Content, Problem, Profile, size_of
-from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder
 from ioi_eval.report.texts import counted
-from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, Presence, change, presences
@@ -42,15 +40,9 @@ _Versions = set[tuple[str, str]]
 
 
 def _read_problems(chosen: ChosenPackages) -> Sequence[Problem]:
-    """The selected problems."""
     assert chosen.problems is not None, "these are packages of problems"
-    problems = load_problems(
-        open_source(chosen.problems, all_splits=True),
-        open_source(chosen.tests or "open-r1/ioi-test-cases"),
-        BlobStore(),
-        years=chosen.year or None,
-        ids=chosen.problem or None,
-    )
+    tests = chosen.tests or "open-r1/ioi-test-cases"
+    problems = contest_problems(chosen.problems, tests, years=chosen.year or (), ids=chosen.problem or ())
     tell(*(f"{key} is left out: {error}" for key, error in problems.unusable.items()))
     if not problems.problems:
         raise InputError(f"{chosen.problems} has no such problem; check --year and --problem")

@@ -14,7 +14,6 @@ from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.result_rows import error_of, judged_columns
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.apps_calls import opened_executor
 from ioi_eval.cli.apps_options import SPLITS, Rules
 from ioi_eval.cli.messages import tell
@@ -22,7 +21,7 @@ from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import opened
 from ioi_eval.cli.show import ShowCall
-from ioi_eval.cli.sources import opened_results
+from ioi_eval.cli.sources import contest_problems, opened_results
 from ioi_eval.compat import NAMES
 from ioi_eval.config import KEPT_OUTPUT_BYTES, MIB
 from ioi_eval.errors import DoubtfulDataWarning, InputError, similar, unknown
@@ -30,7 +29,6 @@ from ioi_eval.model import Problem, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import ComparatorKind, Tokens, WhiteDiff
 from ioi_eval.problems.apps_values import shown_texts
-from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.problems.time_scale import scaled
@@ -229,9 +227,7 @@ def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Pr
     year, _, problem_id = name[0].partition("/")
     if not (year.isascii() and year.isdigit()):
         raise InputError(f"{year} is not a year")
-    loaded = load_problems(
-        open_source(problems, all_splits=True), open_source(tests), BlobStore(), years={int(year)}, ids={problem_id}
-    )
+    loaded = contest_problems(problems, tests, years={int(year)}, ids={problem_id})
     problem = next(iter(loaded.problems.values()), None)
     if problem is None:
         raise InputError(f"{problems} does not have it")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ioi_eval.cli.messages import tell
-from ioi_eval.rows import is_hub_name
+from ioi_eval.rows import is_hub_name, open_source
 
 if TYPE_CHECKING:
+    from ioi_eval.problems.ioi import ProblemSet
     from ioi_eval.report.result_sets import ResultSet
 
 
@@ -19,6 +20,16 @@ def tell_hub_names(specs: Iterable[str]) -> None:
     if names:
         asking = "asking the Hugging Face Hub (without a network this takes half a minute)"
         tell(f"there is no file or directory {' or '.join(names)}; {asking}")
+
+
+def contest_problems(problems: str, tests: str, *, years: Collection[int], ids: Collection[str]) -> ProblemSet:
+    """Problems with their tests, which are stored in the cache: those of these years, and with these ids; all if none
+    is named."""
+    from ioi_eval.blobs import BlobStore
+    from ioi_eval.problems.ioi import load_problems
+
+    sources = open_source(problems, all_splits=True), open_source(tests)
+    return load_problems(*sources, BlobStore(), years=years or None, ids=ids or None)
 
 
 def opened_results(*directories: Path, id_column: str | None) -> list[ResultSet]:

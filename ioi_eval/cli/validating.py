@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready
+from ioi_eval.cli.sources import contest_problems
 from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.cli.watching import emit_judging_begins
 from ioi_eval.errors import InputError
@@ -29,7 +29,6 @@ from ioi_eval.pipeline.progress import progress_for, with_progress
 from ioi_eval.pipeline.tally import RESUMED
 from ioi_eval.pipeline.writing import replacing, to_json, write_text
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.validation import markdown_validation, terminal_validation
@@ -58,13 +57,7 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
     solutions = open_source(call.solution_source)
     against = _results_beside(solutions) if call.against is None else open_source(call.against)
     selection = RowSelection(years=frozenset(call.year or ()), problems=frozenset(call.problem or ()))
-    problems = load_problems(
-        open_source(call.problems, all_splits=True),
-        open_source(call.tests),
-        BlobStore(),
-        years=selection.years or None,
-        ids=selection.problems or None,
-    )
+    problems = contest_problems(call.problems, call.tests, years=selection.years, ids=selection.problems)
     reading = read_solutions(
         solutions,
         scaled_set(problems, call.rules.factor),
