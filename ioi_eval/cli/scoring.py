@@ -69,14 +69,37 @@ class DumpToScore:
         """Wait until all problems have been read, and return those of this dump, as `problems_of_dump` does."""
         return LoadingProblems.complete(self.problems_of_dump(problems.wait_for_all()))
 
+    async def family(
+        self, problems: LoadingProblems, scorer: Scorer, restore: Callable[[], None] = lambda: None
+    ) -> ContestFamily:
+        """How the dump is read, judged and written."""
+        await scorer.learn_tools(self.survey.languages)
+        dump_reader = ContestDumpReader(
+            self.dump,
+            self.call.selection,
+            problems,
+            fingerprints=scorer.fingerprints,
+            id_column=self.call.id_column,
+            with_includes=self.call.fix_includes,
+        )
+        return ContestFamily(
+            dump_reader,
+            scorer,
+            unscored=self.call.unscored_as,
+            grouping=self.grouping,
+            dump_notes=[f"of the dump, {note}" for note in self.survey.misspelled],
+            restore=restore,
+        )
+
 
 def score(call: ScoreCall) -> int:
     """Score a dump, print the result, and push it to the Hub if the user asked for that."""
-
-    def work(events: Events) -> int:
-        return score_all((call,), after=call.open_hub(), events=events)
-
-    return call.watch.run(SCORE, call.as_dict(), work, read=call.sources)
+    return call.watch.run(
+        SCORE,
+        call.as_dict(),
+        lambda events: score_all((call,), after=call.open_hub(), events=events),
+        read=call.sources,
+    )
 
 
 def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOutcome], int], events: Events) -> int:
@@ -109,7 +132,15 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOut
                     tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
                     await until(lambda: not problems.is_loading)
                 own = problems if len(dumps) == 1 else to_score.wait_for_problems(problems)
-                outcome = await _score(entered, scorer, to_score, own, restore=restore, events=events)
+                outcome = await judge_dump(
+                    to_score.call,
+                    await to_score.family(own, scorer, restore),
+                    entered,
+                    rows=to_score.survey.rows,
+                    problems=len(own.drafts.problems),
+                    shares=Language.PYTHON in to_score.survey.languages,
+                    events=events,
+                )
                 codes.append(await in_thread(_show, to_score.call, outcome, after, events))
                 if outcome.interrupted or outcome.stopped_by:
                     tell(*(f"not begun: {left.call.dump}" for left in dumps[number:]))
@@ -152,9 +183,9 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
             for to_score in dumps:
                 index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
                 tell(*notes)
-                dump_reader = await _dump_reader(to_score, to_score.wait_for_problems(problems), scorer)
+                family = await to_score.family(to_score.wait_for_problems(problems), scorer)
                 again = {"dedupe": not to_score.call.no_dedupe, "retry_failed": to_score.call.retry_failed}
-                planned = await in_thread(plan, dump_reader, index, **again)
+                planned = await in_thread(plan, family.dump_reader, index, **again)
                 print(f"{to_score.call.dump}\n\n{planned.describe()}\n" if len(dumps) > 1 else planned.describe())
                 complete = complete and not planned.refused.counts
         return complete
@@ -246,44 +277,3 @@ async def _leave_room_for_reading(entered: OpenSandbox, problems: LoadingProblem
     if isinstance(entered.sandbox, LocalSandbox) and problems.is_loading:
         async with entered.sandbox.own_work():
             await until(lambda: not problems.is_loading)
-
-
-async def _score(
-    entered: OpenSandbox,
-    scorer: Scorer,
-    to_score: DumpToScore,
-    problems: LoadingProblems,
-    *,
-    restore: Callable[[], None],
-    events: Events,
-) -> DumpOutcome:
-    call = to_score.call
-    dump_reader = await _dump_reader(to_score, problems, scorer)
-    return await judge_dump(
-        call,
-        ContestFamily(
-            dump_reader,
-            scorer,
-            unscored=call.unscored_as,
-            grouping=to_score.grouping,
-            dump_notes=[f"of the dump, {note}" for note in to_score.survey.misspelled],
-            restore=restore,
-        ),
-        entered,
-        rows=to_score.survey.rows,
-        problems=len(problems.drafts.problems),
-        shares=Language.PYTHON in to_score.survey.languages,
-        events=events,
-    )
-
-
-async def _dump_reader(to_score: DumpToScore, problems: LoadingProblems, scorer: Scorer) -> ContestDumpReader:
-    await scorer.learn_tools(to_score.survey.languages)
-    return ContestDumpReader(
-        to_score.dump,
-        to_score.call.selection,
-        problems,
-        fingerprints=scorer.fingerprints,
-        id_column=to_score.call.id_column,
-        with_includes=to_score.call.fix_includes,
-    )
