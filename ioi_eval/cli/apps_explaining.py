@@ -37,10 +37,8 @@ class _Explained:
     """The results of all programs.
 
     Args:
-        graders: their names, with ours.
         texts: the text to print for each program, by the program's position in the dump.
         unjudged: programs that we failed to judge, by our rules or a grader's.
-        programs, different: counts.
         tally: for each grader, how often it accepts a program that we reject, and the other way round.
     """
 
@@ -123,7 +121,6 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
 
 
 def _accepted(dump_reader: AppsDumpReader, explained: _Explained) -> Iterator[tuple[int, Judgeable[AppsCandidate]]]:
-    """The programs that can be judged, with their positions."""
     for index, entry in enumerate(dump_reader.entries()):
         if isinstance(entry, Refused):
             explained.refused.append(entry.message)

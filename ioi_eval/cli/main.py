@@ -83,7 +83,6 @@ class Commands(UserDict[str, Any]):
 
 
 def _as_command(name: str, run: Callable[..., int]) -> TyperCommand:
-    """A function as a command."""
     alone = _typer()
     alone.command(name, cls=CliCommand, context_settings=HELP)(command(grouped(run)))
     typer_command = typer.main.get_command(alone)

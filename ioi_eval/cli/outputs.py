@@ -63,7 +63,6 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
         out: the value of `--out`; need not exist yet. Then the nearest existing directory above it is returned, else
             itself.
         read: the sources that the command reads, as the user wrote them.
-        command: the command that will write its results there.
     """
     read = tuple(read)
     refuse_inside("--out", out, read)
@@ -109,9 +108,7 @@ def replacement_warning(
 ) -> tuple[str, ...]:
     """A warning if the directory has results that this run will replace with fewer; the journal keeps them.
 
-    Args:
-        options: the options of this run, as `Earlier.options`.
-        row_options: for each option that may leave rows out, its key in `options`.
+    `options` and `row_options` are those of `RunOptions`.
     """
     before = Earlier.of(out)
     dump, earlier_dump = options["dump"], before.options.get("dump")

@@ -138,6 +138,5 @@ def _explain(ctx: Any, error: BaseException, typed: Sequence[str] = ()) -> None:
 
 
 def _options(command: Any, ctx: Any) -> list[str]:
-    """All options of a command, with their dashes."""
     every = (option for parameter in command.get_params(ctx) for option in (*parameter.opts, *parameter.secondary_opts))
     return [option for option in every if option.startswith("-")]

@@ -50,12 +50,7 @@ def _read_problems(chosen: ChosenPackages) -> Sequence[Problem]:
 
 
 def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_bytes: int, prune: bool) -> Changed:
-    """Make the packages, install them on every worker, and remove their older versions.
-
-    Args:
-        url: the URL of the repository; by default port 8000 of this host.
-        max_bytes: the most bytes that the packages may take on a worker.
-    """
+    """Make the packages, of at most `max_bytes`, install them on every worker, and remove their older versions."""
     problems = _read_problems(chosen)
     least = sum(map(_data_bytes, problems))
     if least > max_bytes:
@@ -157,7 +152,6 @@ def _data_bytes(problem: Problem) -> int:
 async def _make(
     source: EndpointSource, problems: Sequence[Problem], repository: Path
 ) -> list[tuple[Problem, MadePackage]]:
-    """Make the packages, with the programs compiled for each kind of worker."""
     packages = []
     async with PistonCluster(source, profile=Profile.BUNDLED) as cluster:
         builder = Builder(cluster, ArtifactStore(Environment.read().cache), Policy())

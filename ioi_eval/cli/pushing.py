@@ -33,7 +33,6 @@ def push(
 
     Args:
         config: the configuration of that data set that gets the rows; each dump has one.
-        call, outcome: the options of the run, and its result.
         pages: the files that are pushed too, by their paths there; by default the run's reports.
         replace: remove the rows there that are not in this dump.
     """

@@ -38,11 +38,7 @@ def remake(
 ) -> int:
     """Make all reports of some results anew, and show the result. Returns the exit code: 1 if they are not complete.
 
-    Args:
-        out: the directory for the reports; `None` for the directory of the results, if it is only one.
-        id_column: the column with the submission's id, in results that have it; by default that of each run.
-        by: columns to group by, as in `--by`; `None` for the columns of the runs.
-        standings: the source of the contestants for comparison; `None` for the published cut-offs.
+    The arguments are the options of `report`; of several runs, only some may have the `id_column`.
     """
     target = _target(directories, out)
     for directory in directories:

@@ -194,7 +194,6 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
 
 
 def _read_sources(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToScore]]:
-    """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
     check_std(common.rules.std)
     directories = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
@@ -249,7 +248,6 @@ def _load(
 
 
 def _years_and_ids(dumps: Sequence[DumpToScore]) -> tuple[set[int], set[str]]:
-    """The years and the ids of the problems that the dumps need."""
     needed = {key for to_score in dumps for key in to_score.survey.problems}
     return {key.year for key in needed}, {key.id for key in needed}
 

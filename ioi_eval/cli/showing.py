@@ -92,7 +92,6 @@ def _matching_rows(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, M
 
 
 def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
-    """The row of the submission, with its tests."""
     matches = [
         (number, name)
         for number, name in enumerate(map(results.name_of, results.rows(results.naming_columns)))
@@ -134,7 +133,6 @@ def _if_readable(call: ShowCall, results: ResultSet, row: Mapping[str, Any], rea
     """The problem that `read` returns. If it cannot be read, a line is printed and `None` is returned.
 
     It is not read for a row that was refused: nothing was run, and the reason may be that there is no such problem.
-
     What is doubtful in the source is not mentioned: the run has said it, and `show` lacks the run's options.
     """
     if row.get("verdict") is None and not call.rerun:
@@ -219,7 +217,6 @@ def _contest_output(call: ShowCall, problem: Problem | None, returned: bytes | N
 
 
 def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem:
-    """The problem as it was judged."""
     options = results.options
     problems, tests = call.problems or options.get("problems"), call.tests or options.get("tests")
     if not problems or not tests:
@@ -289,7 +286,6 @@ def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name:
 
 
 def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem:
-    """The problem from the data set."""
     dataset = call.problems or results.options.get("dataset")
     if not dataset:
         raise InputError("the results do not name its data set")

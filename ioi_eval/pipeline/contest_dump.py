@@ -140,7 +140,6 @@ def _samples(row: Row, id_column: str) -> int:
 
 
 def _needs(id_column: str) -> tuple[Need, ...]:
-    """What every row of a dump must have."""
     how = f"add {id_column}, or name the column that contains it with --id-column"
     return (
         Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}. Or are DUMP and --problems or --tests swapped?"),

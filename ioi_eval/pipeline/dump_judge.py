@@ -185,10 +185,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             await self._record_copies([(candidate, leader_offset)])
 
     def _lead_or_follow(self, candidate: CandidateT) -> int | None:
-        """Let a submission lead, and put it into the window, or let it follow its leader.
-
-        If its program has a result, only returns its offset in the journal: the caller then records a copy of it.
-        """
+        """Let a submission lead, and put it into the window, or let it follow its leader. If its program has a result,
+        only return its offset in the journal: the caller then records a copy of it."""
         if (leader_offset := self._leaders.result_offset(candidate)) is not None:
             return leader_offset
         if self._leaders.lead(candidate):
@@ -240,18 +238,11 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         return Judged(result=result, facts=facts, seconds=time.monotonic() - begun)
 
     def _failure(self, candidate: CandidateT, message: str, end: JudgingEnd) -> tuple[ResultT, ResultFacts]:
-        """The result of a submission that we failed to judge, and its facts."""
         failure = self._family.our_failure(candidate, message)
         return failure, replace(self._family.facts(failure), end=end)
 
     async def _judge_with_data(self, candidate: CandidateT) -> ResultT:
-        """Judge a submission; once more if the cache was deleted meanwhile.
-
-        Raises:
-            LostDataError: the cache was deleted again, or the family does not make its data again.
-            InputError, SetupError: making the data again failed; the run ends.
-            SandboxError: any other failure of ours.
-        """
+        """Judge a submission; once more if the cache was deleted meanwhile, and its data could be made again."""
         before = self._restored
         try:
             return await self._family.judge(candidate)
