@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from ioi_eval.apps.catalog import Catalog
@@ -112,11 +113,9 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
             progress.advance("different" if differ(results) else "alike")
 
         jobs = apps_calls.jobs_now(call.sandbox, executors[OURS])
-        try:
-            work = for_each(_accepted(dump_reader, explained), ask, workers=jobs + spare_for(jobs, shares=True))
+        work = for_each(_accepted(dump_reader, explained), ask, workers=jobs + spare_for(jobs, shares=True))
+        with closing(progress):
             await with_progress(progress, work)
-        finally:
-            progress.close()
     return explained
 
 

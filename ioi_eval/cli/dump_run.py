@@ -1,17 +1,18 @@
-"""How `score` and `apps score` judge a dump into its directory, and what they print at the end."""
+"""How `score` and `apps score` judge a dump into its directory, what they print at the end, and pushing to the Hub."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import replacement_warning
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.watching import emit_judging_begins, emit_summary
-from ioi_eval.errors import ODD_DATA, IoiEvalError
+from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.journal.opening import locked
@@ -23,8 +24,14 @@ from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import replacing
-from ioi_eval.report.frame import PAGE, REPORT, RESULTS, TESTS
+from ioi_eval.report.frame import PAGE, REPORT, RESULTS, SUMMARY, TESTS
 from ioi_eval.report.texts import counted
+
+if TYPE_CHECKING:
+    from ioi_eval.report.hub import HubResults
+
+
+_REPORTS = (REPORT, PAGE, SUMMARY)
 
 
 async def judge_dump(
@@ -114,3 +121,39 @@ def _is_new(path: Path, directory: Path) -> bool:
         return False
     made = path.stat().st_mtime_ns
     return all(made >= (directory / name).stat().st_mtime_ns for name in (RESULTS, TESTS))
+
+
+def push(
+    hub: HubResults,
+    config: str,
+    call: RunOptions,
+    outcome: DumpOutcome,
+    *,
+    pages: Mapping[str, Path] | None = None,
+    replace: bool = False,
+) -> int:
+    """Push what a run has written, unless it ended early. Returns the exit code: 1 if that failed.
+
+    Args:
+        config: the configuration of that data set that gets the rows; each dump has one.
+        pages: the files that are pushed too, by their paths there; by default the run's reports.
+        replace: remove the rows there that are not in this dump.
+    """
+    kept = ", and keeps the rows that RESULTS already has" if replace else ""
+    if outcome.interrupted or outcome.stopped_by:
+        reason = "interrupted" if outcome.interrupted else f"stopped early ({outcome.stopped_by})"
+        tell(f"{reason}: {config} is not pushed to {hub.name}; a run that continues this one pushes it{kept}")
+        return 0
+    if pages is None:
+        paths = {name: call.out / name for name in _REPORTS}
+        pages = {f"reports/{config}/{name}": path for name, path in paths.items() if path.is_file()}
+    try:
+        others = hub.push(config, call.out, pages, id_column=call.id_column, replace=replace)
+    except InputError as error:
+        without = " without --no-resume (of run-tests, --override)" if call.no_resume else ""
+        again = f"the same command{without} pushes them without judging again{kept}"
+        tell(f"{error}; the results are in {call.out}, and {again}")
+        return FAILED
+    more = f"; kept there: {counted(others, 'row')} not of this dump" if others else ""
+    print(f"Pushed:  {hub.name}, configuration {config}{more}", flush=True)
+    return 0

@@ -79,7 +79,7 @@ class RunOptions(ABC):
         """Open the data set on the Hub, if the user asked to push there. Returns what pushes the results at the end."""
         if self.push_to_hub is None:
             return lambda *_: 0
-        from ioi_eval.cli.pushing import push
+        from ioi_eval.cli.dump_run import push
         from ioi_eval.report.hub import HubResults
         from ioi_eval.rows import result_names
 

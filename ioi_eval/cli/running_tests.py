@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from ioi_eval.cli import scoring
+from ioi_eval.cli.dump_run import push
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import SCORE, Earlier
-from ioi_eval.cli.pushing import push
 from ioi_eval.cli.run_tests import RunTestsCall
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.errors import InputError

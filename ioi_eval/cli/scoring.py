@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
-from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.dump_run import end_run, judge_dump
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready
-from ioi_eval.cli.sandboxes import OpenSandbox
+from ioi_eval.cli.sandboxes import OpenSandbox, opened
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.sources import tell_hub_names
+from ioi_eval.cli.validate import ValidateCall
+from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek
-from ioi_eval.model import DEFAULT_YEAR, Language, ProblemKey
+from ioi_eval.model import DEFAULT_YEAR, Keep, Language, ProblemKey
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump import ContestDumpReader, Survey, survey
@@ -266,6 +269,35 @@ def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) ->
     rows = source.iterate(("year", "id"))
     existing = dict.fromkeys(f"{row.integer('year')}/{row.identifier('id')}" for row in rows)
     raise InputError(f"{source.describe()} does not have {needed}; it has {listed(existing)}")
+
+
+@asynccontextmanager
+async def opened_scorer(
+    call: ScoreCall | ValidateCall, events: Events | None = None
+) -> AsyncIterator[tuple[OpenSandbox, Scorer]]:
+    """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept."""
+    async with opened(call.sandbox, events=events) as entered:
+        keep, score_only = (call.keep, call.score_only) if isinstance(call, ScoreCall) else (Keep.INPUTS, False)
+        stored = None
+        if call.keep_programs is not None and call.sandbox.is_here:
+            from ioi_eval.kept_programs import KeptPrograms
+
+            stored = KeptPrograms(max_bytes=int(call.keep_programs * 1e9))
+        elif call.keep_programs is not None:
+            tell("--keep-programs has no effect, because programs are compiled on other machines")
+        scorer = Scorer(
+            entered.sandbox,
+            artifacts=ArtifactStore(),
+            policy=replace(call.rules.policy(entered.least_isolation), score_only=score_only),
+            return_bytes=KEPT_OUTPUT_BYTES,
+            keep_outputs=keep,
+            kept_programs=stored,
+            events=events,
+        )
+        yield entered, scorer
+        tell(*scorer.notes())
+        if stored is not None:
+            tell(*stored.notes())
 
 
 async def _leave_room_for_reading(entered: OpenSandbox, problems: LoadingProblems) -> None:

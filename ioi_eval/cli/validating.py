@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready
+from ioi_eval.cli.scoring import opened_scorer
 from ioi_eval.cli.sources import contest_problems
 from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.cli.watching import emit_judging_begins
@@ -101,7 +101,6 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
         rows, jobs = len(reading.solutions), sandbox.jobs_now() or 1
         what = {"dump": call.solution_source, "out": call.out, "rows": rows, "problems": len(problems)}
         emit_judging_begins(events, sandbox, **what, workers=jobs)
-        progress = progress_for(rows, bar=call.watch.bar, events=events, load=sandbox.load)
 
         def on_result(result: SubmissionResult, seconds: float | None) -> None:
             if seconds is None:
@@ -112,16 +111,14 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             names = {"submission": result.submission, "year": result.problem.year, "problem": result.problem.id}
             values.emit(events, names, seconds)
 
-        try:
-            opened = Journal(call.out, options=call.as_dict(), resume=not call.no_resume) if call.out else nullcontext()
-            with opened as journal, interrupts.installed():
-                tell(*([] if journal is None else journal.notes))
-                validating = ValidationRun(reading, scorer, journal)
-                running = validating.run(workers=jobs + 1, on_result=on_result)
-                interrupted = await interrupts.run(with_progress(progress, running))
-            return validating.validation(), interrupted
-        finally:
-            progress.close()
+        opened = Journal(call.out, options=call.as_dict(), resume=not call.no_resume) if call.out else nullcontext()
+        progress = progress_for(rows, bar=call.watch.bar, events=events, load=sandbox.load)
+        with closing(progress), opened as journal, interrupts.installed():
+            tell(*([] if journal is None else journal.notes))
+            validating = ValidationRun(reading, scorer, journal)
+            running = validating.run(workers=jobs + 1, on_result=on_result)
+            interrupted = await interrupts.run(with_progress(progress, running))
+        return validating.validation(), interrupted
 
 
 def _write(directory: Path, values: dict[str, Any], validation: Validation) -> None:

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from huggingface_hub import HfApi
 
-from ioi_eval.cli.pushing import push
+from ioi_eval.cli.dump_run import push
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.report.hub import HubResults

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.sandboxes import (
     ProfileChoice,
@@ -18,6 +17,7 @@ from ioi_eval.cli.sandboxes import (
     require_usable,
     usable_targets,
 )
+from ioi_eval.cli.scoring import opened_scorer
 from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation, Profile
