@@ -55,8 +55,6 @@ async def score_dump(
         return await in_thread(written.end_run, unchanged, settings, progress)
     written.forget()
     store = ResultStore(journal, TemporaryRecords(directory), family.codec)
-    reading = dump_reader.entries(journal.index.stored_level)
-    entries = (entry if isinstance(entry, Refused) else entry.candidate for entry in reading)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         family.await_problems()
@@ -67,7 +65,7 @@ async def score_dump(
             written.describe(values["notes"][len(facts.notes) :])
         return values
 
-    run = DumpJudge(family, store, entries, settings=settings, progress=progress)
+    run = DumpJudge(family, store, settings=settings, progress=progress)
     started, interrupts = now(), Interrupts()
     with closing(store.our_failures), interrupts.installed():
         with closing(progress):

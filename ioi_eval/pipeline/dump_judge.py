@@ -27,7 +27,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -59,20 +59,19 @@ class Judged(Generic[ResultT]):
 
 
 class DumpJudge(Generic[CandidateT, ResultT]):
-    """One judging of a dump. `entries` are those of the dump, in its order."""
+    """One judging of a dump."""
 
     def __init__(
         self,
         family: ProblemFamily[CandidateT, ResultT],
         store: ResultStore[ResultT],
-        entries: Iterator[CandidateT | Refused],
         *,
         settings: Settings,
         progress: Progress,
     ) -> None:
         self.counts = RunCounts()
         self.store, self.settings, self.progress = store, settings, progress
-        self._family, self._entries = family, entries
+        self._family, self._entries = family, family.dump_reader.entries(store.journal.index.stored_level)
         self._window: Window[CandidateT] = Window()
         self._leaders: Leaders[CandidateT] = Leaders(store.journal, enabled=settings.dedupe)
         self._failures = 0  # of the sandbox, since the last program that was judged
@@ -169,8 +168,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         held = 0
         rows = 1 if self._family.dump_reader.may_wait else BATCH_ROWS
         for entry in itertools.islice(self._entries, rows):
-            batch.append(entry)
-            held += 0 if isinstance(entry, Refused) else (entry.size or 0)
+            batch.append(entry if isinstance(entry, Refused) else entry.candidate)
+            held += 0 if isinstance(entry, Refused) else (entry.candidate.size or 0)
             if held > BATCH_CODE:
                 break
         return batch
