@@ -115,8 +115,7 @@ class Progress(ABC):
     def _show(self, now: float) -> None:
         """Show the progress."""
 
-    @abstractmethod
-    def _end(self) -> None:
+    def _end(self) -> None:  # noqa: B027 - lines end by themselves
         """Show the last state, which stays visible."""
 
 
@@ -165,9 +164,6 @@ class Lines(Progress):
         with contextlib.suppress(OSError):  # the terminal was closed: the run goes on
             line = f"{done}/{self.tally.total} {self._unit}, {', '.join(self._parts(now))}"
             print(line, file=self._stream, flush=True)
-
-    def _end(self) -> None:
-        pass
 
 
 class NotebookLine(io.StringIO):

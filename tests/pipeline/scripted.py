@@ -172,9 +172,6 @@ class Silent(Progress):
     def _show(self, now: float) -> None:
         pass
 
-    def _end(self) -> None:
-        pass
-
 
 class Contest:
     """A directory with a dump, and runs over it.
