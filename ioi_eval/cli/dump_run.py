@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.outputs import replacement_warning
+from ioi_eval.cli.outputs import Earlier
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.watching import emit_judging_begins, emit_summary
@@ -56,11 +56,7 @@ async def judge_dump(
         if stored := journal.index.stored:
             others = "those of other targets, limits, rules or versions of problems are judged again"
             tell(f"stored in {call.out}: {counted(stored, 'result')}; {others}")
-        tell(
-            *replacement_warning(
-                call.out, rows=rows, options=options, row_options=call.row_options, resume=not call.no_resume
-            )
-        )
+        _tell_replaced(call, options, rows)
         emit_judging_begins(
             events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems, workers=jobs_at_once
         )
@@ -83,6 +79,35 @@ async def judge_dump(
     if call.no_resume and outcome.exit_code:
         tell("to continue, leave out --no-resume (of run-tests, --override): with it the next run begins again")
     return outcome
+
+
+def _tell_replaced(call: RunOptions, options: Mapping[str, Any], rows: int) -> None:
+    """Print a line if this run will replace results of an earlier one with fewer; the journal keeps them."""
+    before = Earlier.of(call.out)
+    earlier_dump = before.options.get("dump")
+    if not before.command:
+        return
+    if earlier_dump != call.dump:
+        theirs = f"of {earlier_dump}" if earlier_dump else "that are"
+        tell(f"the results {theirs} in {call.out} will be replaced by those of {call.dump}")
+        return
+    changed = {
+        option: name
+        for option, name in call.row_options.items()
+        if options[name] and options[name] != before.options.get(name)
+    }
+    lacking = any(_lacks(options[name], before.options.get(name)) for name in changed.values())
+    if rows >= before.rows and not lacking:
+        return
+    note = f"the results of {counted(before.rows, 'row')} in {call.out} will be replaced by those of {rows}"
+    if changed and not call.no_resume:
+        note += f"; the journal keeps all, and the command without {' and '.join(changed)} restores them"
+    tell(note)
+
+
+def _lacks(now: object, before: object) -> bool:
+    """Whether a list lacks an item that the earlier list had."""
+    return isinstance(now, list) and isinstance(before, list) and not set(before) <= set(now)
 
 
 def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) -> None:

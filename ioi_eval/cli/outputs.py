@@ -1,10 +1,10 @@
-"""Checks of the directory for results, and of earlier results in it, before anything is judged."""
+"""The directory for results, before anything is judged: checks of it, and what an earlier run left there."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any, Self
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.journal import check_writable
 from ioi_eval.report.frame import INPUTS, MCPBR_RECORDS, RESULTS, SUMMARY, TESTS
-from ioi_eval.report.texts import counted
 from ioi_eval.rows import reads_all_files
 
 SCORE, APPS_SCORE, VALIDATE = "ioi-eval score", "ioi-eval apps score", "ioi-eval validate"
@@ -101,36 +100,3 @@ def refuse_inside(option: str, path: Path, read: Iterable[str]) -> None:
                 f"{option} {path} lies in {source}, all files of which are read as rows: the next run would read it "
                 f"too; choose another {option}"
             )
-
-
-def replacement_warning(
-    out: Path, *, rows: int, options: Mapping[str, Any], row_options: Mapping[str, str], resume: bool
-) -> tuple[str, ...]:
-    """A warning if the directory has results that this run will replace with fewer; the journal keeps them.
-
-    `options` and `row_options` are those of `RunOptions`.
-    """
-    before = Earlier.of(out)
-    dump, earlier_dump = options["dump"], before.options.get("dump")
-    if not before.command:
-        return ()
-    if earlier_dump != dump:
-        theirs = f"the results of {earlier_dump} in {out}" if earlier_dump else f"the results that are in {out}"
-        return (f"{theirs} will be replaced by those of {dump}",)
-    changed = {
-        option: name
-        for option, name in row_options.items()
-        if options[name] and options[name] != before.options.get(name)
-    }
-    lacking = any(_lacks(options[name], before.options.get(name)) for name in changed.values())
-    if rows >= before.rows and not lacking:
-        return ()
-    note = f"the results of {counted(before.rows, 'row')} in {out} will be replaced by those of {rows}"
-    if resume and changed:
-        note += f"; the journal keeps all, and the command without {' and '.join(changed)} restores them"
-    return (note,)
-
-
-def _lacks(now: object, before: object) -> bool:
-    """Whether a list lacks an item that the earlier list had."""
-    return isinstance(now, list) and isinstance(before, list) and not set(before) <= set(now)
