@@ -12,12 +12,10 @@ there are none yet, the time limit times the number of tests.
 Source: longest processing time first takes at most 4/3 − 1/(3m) of the shortest time on m machines (Graham 1969). In a
 window it is a heuristic.
 
-Each program is judged once: submissions with the same program get the result of the first one, their *leader*. They
-have the same program if their program keys (`Keys.program`) are equal: then their problem, and everything that
-determines the outcome, is the same. Those that come while the leader waits or is judged *follow* it: they get copies of
-its result. Those that come later get copies immediately. At any time at most one submission with a program leads, and
-every follower is in the list of one leader. A result is referred to by its *offset*, where its record begins in the
-journal.
+Each program is judged once: its first submission, the *leader*. Others get copies of the result (`dump_judge.py`): they
+have the same program if their program keys (`Keys.program`) are equal, because then their problem, and everything that
+determines the outcome, is the same. At any time at most one submission with a program leads, and every follower is in
+the list of one leader. A result is referred to by its *offset*, where its record begins in the journal.
 """
 
 from __future__ import annotations
