@@ -123,7 +123,7 @@ class RunPolicy:
     """How programs are run and judged, for both families of problems.
 
     Args:
-        least_isolation: the weakest that is accepted, or its name.
+        least_isolation: the weakest that is accepted: an `Isolation`, or the name of one.
         python: the interpreter of programs in Python: its command on the target.
         judge: limits of checkers and managers.
         output_bytes: the most output of a program; more is OLE. Our choice: 64 MiB.

@@ -194,7 +194,7 @@ class Builder:
     async def compile(
         self, recipe: recipes.Recipe, target: Target, *, limits: CompileLimits | None = None, alone: bool = False
     ) -> CompileAnswer:
-        """Execute a compile recipe on a target; `limits`: others than those for submissions, or for trusted sources.
+        """Execute a compile recipe on a target; `limits`: by default those for submissions, or for trusted sources.
 
         Raises:
             SetupError: boxes there cannot see the compiler.

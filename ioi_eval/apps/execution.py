@@ -264,7 +264,7 @@ def require_fit(interpreter: Interpreter, compat: CompatGrader, *, on: str) -> N
 
 
 def _job_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:
-    """The inputs of a program."""
+    """The tests as a job sends them: inputs, and the answers that the box compares with."""
     if compat is not None:
         return [JobTest(input=given) for given in compat.inputs(problem)]
     return [

@@ -38,7 +38,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
     lines = [
         f"{scored}: {verdicts}" if verdicts else scored,
-        f"this run: {counts_of_run(summary['this_run'])}",
+        counts_of_run(summary["this_run"]),
     ]
     if counts["undecided"]:
         lines.append(f"{counts['undecided']} without a score, because of a judge error (JE), so {LEFT_OUT}; see below")

@@ -49,7 +49,8 @@ NoResume = Annotated[
     bool,
     option(
         "--no-resume",
-        "Judge everything again; the old journal is kept under another name. Leave it out to continue such a run.",
+        "Judge everything again; the old journal is kept under another name. To continue such a run after an "
+        "interruption, leave this option out.",
     ),
 ]
 Years = Annotated[list[int] | None, option("--year Y", "Only problems of this year; may be repeated.")]

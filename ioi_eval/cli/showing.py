@@ -185,7 +185,7 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     test = _chosen_test(call, row)
     texts = TestTexts()
     if test is not None:
-        output = _contest_output(call, problem, outputs.get(test), tests_of(row)[test].get("output"))
+        output = _contest_output(call, problem, outputs.get(test), tests_of(row)[test])
         case = None if problem is None else problem.tests.get(test)
         if case is None:
             texts = TestTexts(input=stored_input(results.directory, name[0], test), output=output)
@@ -203,16 +203,21 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     return submission_text(row, name, limits, test=test, texts=texts)
 
 
-def _contest_output(call: ShowCall, problem: Problem | None, returned: bytes | None, stored: object) -> TextPart | None:
+def _contest_output(
+    call: ShowCall, problem: Problem | None, returned: bytes | None, shown: Mapping[str, Any]
+) -> TextPart | None:
     """The output on a test: what was returned now, else what the run stored. Without any, a line says how to see it."""
     if returned is not None:
         return _output(returned, _READ_BYTES)
-    if stored is not None:
+    if (stored := shown.get("output")) is not None:
         return _output(str(stored).encode(), KEPT_OUTPUT_BYTES)
+    if shown["status"] == Verdict.SKIPPED:
+        return None  # nothing was run
     # data that a program writes to a manager is not an output
     talks = problem is not None and problem.method.manager is not None
     if not call.rerun and not talks:
-        tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
+        kept = "all" if shown["status"] == Verdict.AC else "failing"
+        tell(f"what it printed is not kept (`score --keep {kept}`): --rerun judges it again, and shows it")
     return None
 
 

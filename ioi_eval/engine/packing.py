@@ -78,7 +78,7 @@ async def run_in_parallel(
     jobs_at_once: Callable[[], int],
     wanted: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Run pending tests until none is left or `wanted`, in as many jobs at once as may run now.
+    """Run pending tests until none is left, or `wanted()` is false, in as many jobs at once as may run now.
 
     `next_bundle` chooses at least one test for the next job; `run` runs that, and records the outcomes in `judging`. If
     it raises, the other jobs are cancelled.

@@ -91,8 +91,8 @@ class ProgramRun:
                 return self._weakest
 
     async def _run_elsewhere(self, again: PlannedTests) -> None:
-        """Repeat a test that the machine failed on. If the program could not be started, other workers come first, and
-        if none of them can start it, other targets (`TargetLostError`)."""
+        """Repeat a test that the machine failed on. If the program could not be started, another worker comes first,
+        and if that cannot start it either, another target (`TargetLostError`)."""
         known = len(self._unable)
         may_pause = len(set(self._unable)) <= _MAX_PAUSED
         await self._run_job(again, alone=True, useless=self._unable[-1:] if may_pause else ())

@@ -207,11 +207,11 @@ _SIZE_LIMITS = ("output", "file")  # a repetition would reach them again on any 
 def is_doubtful(answer: CompileAnswer) -> bool:
     """Whether a compilation that failed is repeated, alone, before it counts.
 
-    It is if one of our limits stopped it, except those on sizes, if it ended without an error and made nothing, if its
-    messages say that it lacked memory, processes or disk space, or if rustc panicked: it does that also if it cannot
-    start a thread. A program can forge these messages, so they lead to repetitions and to nothing else. A repetition
-    keeps all other jobs waiting, so there is none if the compiler also found an error in the source (`#error Cannot
-    allocate memory`).
+    It is if one of our limits stopped it, except those on sizes; if a signal ended it; if it ended without an error and
+    made nothing; or if its messages say that it lacked memory, processes or disk space, or that rustc panicked: it does
+    that also if it cannot start a thread. A program can forge these messages, so they lead to repetitions and to
+    nothing else. They do not count if the compiler also found an error in the source (`#error Cannot allocate memory`),
+    because a repetition keeps all other jobs waiting.
     """
     last = answer.last
     if last is None or answer.succeeded or last.limit in _SIZE_LIMITS:

@@ -120,7 +120,8 @@ program (`graders/harness/warm.py`)."""
 
 def preloaded(program: str, *, calls: bool) -> str:
     """The modules that a warm interpreter loads for a program: those of its imports that load slowly and safely.
-    Programs with the same ones can share it. One that is not needed costs time and changes no result."""
+    Programs with the same modules can share an interpreter. A module that is not needed costs time and changes no
+    result."""
     asked = {name for match in _IMPORT.finditer(program) for name in re.split(r"[\s,.]+", match[1] or match[2] or "")}
     return ",".join([*(["call"] if calls else []), *sorted(asked & _WORTH_LOADING)])
 

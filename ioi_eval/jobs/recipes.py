@@ -219,7 +219,7 @@ def header_recipe(toolchain: Toolchain, std: str) -> Recipe:
 def with_header(recipe: Recipe, header: Content, directory: str) -> Recipe:
     """A submission's recipe, changed so that sources that begin with the header use `header`, the precompiled one for
     the same toolchain and standard. Its directory in the compile box is below the work directory, where the limit of
-    file sizes does not hold. No submission may know the name: it could find out whether it is there."""
+    file sizes does not hold. No submission may know the name, because it could find out whether the header is there."""
     name = f"{directory}/all.h"
     return _reading_first(recipe, name, (f"{name}.gch", header))
 

@@ -190,8 +190,8 @@ def row_job(
         problem: as of `run_submission`. Our own scripts get its limits, `task_type`, `cxx_std` and `checker_protocol`
             in the configuration.
         test_input, submission, test_output: lone surrogates become question marks.
-        beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
-            the worker's package has its own scripts.
+        beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); `None`
+            if the worker's package has its own scripts.
         max_wall_ms: the longest run stage that the target allows, if the runner judges.
     """
     try:

@@ -31,7 +31,7 @@ ignores other records.
 **Done** means that `Journal.append` has returned: from then on a killed process (`kill -9`) loses nothing. A machine
 that loses power may still lose what the kernel had not written, so the file is fsync'd in groups of some seconds' work.
 
-**A torn tail** is an unfinished record at the end, which a writer leaves that is stopped. Opening cuts it off, and
+**A torn tail** is an unfinished record at the end, left by a writer that was stopped. Opening cuts it off, and
 reports it. A power failure is worse: within the last group the kernel may have written later pages but not earlier
 ones. Then complete records follow a *hole*, bytes that are no records. Therefore each record contains, in `safe`, how
 many bytes were known to be on disk when it was written. If no later record says that the hole's bytes were on disk, the

@@ -1,7 +1,7 @@
 """A run, from a dump to its results, for every family of problems.
 
-Results are in the journal before the result files are made from it. For these the dump is read again, so that memory
-does not grow with it; they have its order.
+Results are in the journal before the result files are made from it. For that the dump is read again, so that memory
+does not grow with the dump; their rows are in its order.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ async def score_dump(
         family: the dump, and how it is judged: `ContestFamily`, or `ioi_eval.apps.family.AppsFamily`.
 
     Raises:
-        InputError: the dump or the journal is damaged.
+        InputError: the dump or the journal is damaged, or a comparator's checker does not compile.
         SetupError: nothing can be judged here, or nothing can be written there.
     """
     dump_reader, summary = family.dump_reader, family.summary

@@ -89,7 +89,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
         Raises:
             ExceptionGroup: of `SetupError` if the journal cannot be written, or this machine lacks something; of
-                `InputError` if problems cannot be read; of either if making lost test data again failed.
+                `InputError` if problems cannot be read, or a comparator's checker does not compile; of either
+                if making lost test data again failed.
         """
         started = time.monotonic()
         try:

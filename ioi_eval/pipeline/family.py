@@ -29,7 +29,8 @@ class JudgingEnd(Enum):
     SANDBOX_FAILED = auto()
     """Other submissions may fail as well."""
     NOT_JUDGEABLE = auto()
-    """Because of its row or problem, or by a bug of ours: other submissions are not affected."""
+    """Because of its row or problem, by a bug of ours, or because a program that its JE names failed: a judge program,
+    or the runner. Other submissions are not affected, so it does not count for `MAX_FAILURES`."""
 
     @property
     def record_kind(self) -> RecordKind | None:
@@ -76,7 +77,7 @@ def how_ended(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool
     """How judging a submission ended.
 
     Args:
-        undecided: tests whose judge errors leave it without a score; `None` if it is decided.
+        undecided: the tests of the subtasks without a score, or of a program without one; `None` if it is decided.
         cannot_be_judged: whether the reason is its row or problem, which cannot be judged here.
     """
     if undecided is None:
@@ -84,8 +85,8 @@ def how_ended(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool
     errors = [outcome for outcome in undecided if outcome.verdict is Verdict.JE]
     if errors and all(outcome.final for outcome in errors):
         return JudgingEnd.FINAL_JE
-    no_failed_program = not errors or any(outcome.failed_program is None for outcome in errors)
-    return JudgingEnd.SANDBOX_FAILED if no_failed_program and not cannot_be_judged else JudgingEnd.NOT_JUDGEABLE
+    without_program = not errors or any(outcome.failed_program is None for outcome in errors)
+    return JudgingEnd.SANDBOX_FAILED if without_program and not cannot_be_judged else JudgingEnd.NOT_JUDGEABLE
 
 
 class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
@@ -122,6 +123,7 @@ class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
 
         Raises:
             SandboxError: our failure.
+            InputError, SetupError: nothing can be judged like this, for example with a checker that does not compile.
         """
 
     @abstractmethod

@@ -65,7 +65,7 @@ class Progress(ABC):
 
         Args:
             verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
-            has_program: whether it has a program that is compiled; not one that is too large, for example.
+            has_program: whether there is a program to run; there is none if it is too large, for example.
         """
         self.tally.count(verdict, tests, has_program=has_program)
         self.show_if_due()
@@ -100,7 +100,7 @@ class Progress(ABC):
         return [*compiling, *self.tally.parts(now, self._load)]
 
     def writing(self) -> Self:
-        """The progress of writing the results, after judging. Its `advance` is called."""
+        """The progress of writing the results, after judging. Only `advance` is called on it."""
         return type(self)(self.tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:

@@ -87,7 +87,7 @@ class PresentResults:
         return (self._directory / STATE).exists()
 
     def unchanged_summary(self) -> dict[str, Any] | None:
-        """The earlier summary, if this run would write the same results; only with the notes about the results."""
+        """The earlier summary, if this run would write the same results. It has only the notes about the results."""
         if not self.exist() or self._made_from is None:
             return None
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote

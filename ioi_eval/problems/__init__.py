@@ -7,6 +7,7 @@
   `testcases` reads its tests, and `loading` does that in a thread. `submissions` and `output_files` read dumps;
 - APPS: `apps`, `apps_values`, `apps_selection`, `apps_submissions`.
 
-A value that a row may not have is a `RowError`; what a problem lacks or contradicts, an `InputError`; a feature that is
-not supported, an `UnsupportedError`. Docstrings name them where a caller treats them in different ways.
+A value that a row may not have is a `RowError`; a problem that lacks something or contradicts itself, an `InputError`;
+a feature that is not supported, an `UnsupportedError`. Docstrings name them where a caller treats them in different
+ways.
 """

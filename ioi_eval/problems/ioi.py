@@ -57,7 +57,8 @@ def _spelling(name: str) -> str:
 @dataclass(slots=True)
 class _ProblemRows:
     """The rows of one problem: the place of the first one (or of the wrong one) and its columns, their common columns,
-    the subtask of each, and the error if the score type counts repeated tests."""
+    the subtask of each, the error to raise if the score type counts repeated tests (`repeated`), and the first error in
+    the rows (`error`)."""
 
     where: str
     names: Sequence[str]

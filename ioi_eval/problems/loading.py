@@ -59,7 +59,7 @@ class LoadingProblems:
             return replace(self.drafts, problems=dict(self._ready), others=others)
 
     def wait_for(self, key: ProblemKey) -> ProblemSet:
-        """The same when this problem is among them, or it is known that it never will be."""
+        """Wait until this problem's tests have been read, or it is known that they never will be; then as `so_far`."""
         if self.is_loading:
             with self._changed:
                 self._changed.wait_for(
@@ -68,7 +68,7 @@ class LoadingProblems:
         return self.so_far()
 
     def wait_for_all(self) -> ProblemSet:
-        """The same when everything has been read."""
+        """Wait until everything has been read; then as `so_far`."""
         return self._whole.result()
 
     def _read(self, tests: Source, blobs: BlobStore) -> None:

@@ -45,7 +45,7 @@ def parameter_key(task_type: TaskType | None, parameter: Parameter) -> str:
 
 
 def with_own_names(values: Mapping[str, Any], task_type: TaskType | None) -> dict[str, Any]:
-    """Named parameters; those of Batch stand for parameters of BatchAndOutput, which has them too, if it has no others.
+    """Named parameters. A BatchAndOutput task also takes those that are named for Batch, unless it has its own.
 
     Source: CMS, where `BatchAndOutput` is a subclass of `Batch`.
     """

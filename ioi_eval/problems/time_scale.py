@@ -25,7 +25,7 @@ def check_time_scale(text: str) -> float:
 
 
 def scaled(problem: Problem, scale: float) -> Problem:
-    """The problem with its time limit multiplied by `scale`; so is its earlier scale.
+    """The problem with its time limit and its `time_scale` multiplied by `scale`.
 
     The scaled limit replaces the problem's limit, in every rule about the limit and in the fingerprint. The factor is
     kept in the problem, and is part of every result.

@@ -55,9 +55,9 @@ class PlainValues(_Changed):
 class Altered(_Changed):
     """A source without the columns of programs, which may be outdated (they are extracted again), or with `messages`.
 
-    If all columns are read, the conversation of `prompt` and `generation` is put into these. A row is changed only if
-    it has both, and if its program is still sought in the same text. Otherwise judging, which reads some columns, and
-    writing, which reads all, would find different programs.
+    If all columns are read, the column `messages` gets the conversation of `prompt` and `generation`. A row is changed
+    only if it has both, and if its program is still sought in the same text. Otherwise judging, which reads some
+    columns, and writing, which reads all, would find different programs.
 
     Source: `--always_extract_code` and `--add_messages_column` of huggingface/ioi.
     """
@@ -174,8 +174,8 @@ class KeptColumns(_Changed):
                 self._drop()
 
     def _without_new(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows that the source had when they were kept: the problems of others may not have been read, and the last
-        of these may be incomplete yet."""
+        """The rows that the source had when its columns were kept. Rows that were added since are left out: their
+        problems may not have been read, and the last of them may be incomplete."""
         left, has_grown = self._rows, False
         try:
             for row in rows:

@@ -86,9 +86,9 @@ class SplitChoice:
 
     def among(self, existing: Sequence[str], what: str, instead: str) -> tuple[str, ...]:
         """The splits that are read, of those that exist; a message names the data set (`what`), and what the user can
-        name `instead`. The only one needs no name.
+        name `instead`. If there is only one split, it is read whatever its name.
 
-        By the usual order of preference (`OBVIOUS`), nobody has asked for one split: a warning names the others.
+        With the default of `obvious`, the user has not asked for one split, so a warning names those that are not read.
         """
         if self.split is not None:
             if self.split in existing:

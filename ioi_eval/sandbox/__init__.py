@@ -25,8 +25,8 @@ LOCAL = "local"
 """The name of the target that is this machine."""
 
 DEFAULT_MEMORY_BYTES = 8 << 30
-"""The memory limit of a job that states none. A Piston server since isolate does not limit a program's stack: on such a
-server infinite recursion took 12.9 GB (recorded: `stack_overflow_cpp`)."""
+"""The memory limit of a job that states none. A Piston server that uses isolate does not limit a program's stack: there
+infinite recursion took 12.9 GB (recorded: `stack_overflow_cpp`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,7 @@ class Scorer:
         bundle_tests: the largest number of tests in a job.
         spread: let a submission use idle slots; otherwise it has one job at a time.
         return_bytes: how many bytes of each output results contain; for Batch tasks that our runner judges.
-        keep_outputs: for which tests results contain outputs, or its name.
+        keep_outputs: for which tests results contain outputs: a `Keep`, or the name of one.
         kept_programs: programs that earlier runs compiled on this machine; `None` to compile all.
         events: gets an event when a problem's own program is compiled.
     """

@@ -25,7 +25,8 @@ class _TestCounts:
     zeros: Counter[str] = field(default_factory=Counter)
 
     def share_of_zeros(self, test: str) -> float:
-        """The share of its runs that scored 0, of one more: so one failure does not outweigh most of many runs."""
+        """How many of its runs scored 0, divided by the number of runs plus one: so one failure in one run counts less
+        than failures in most of many runs."""
         return self.zeros[test] / (self.runs[test] + 1)
 
 

@@ -166,7 +166,7 @@ class RunnerJudge:
     async def _compile(self, run: SubmissionRun, known: CompileAnswer | None) -> tuple[CompileOutcome, Content | None]:
         """The outcome of the compilation, and the program as it is sent; `None` if the submission has none.
 
-        `known` is the answer of a compilation without the precompiled header, if there was one.
+        `known` is the answer to the compilation in the first job, if that counts.
         """
         if run.submission.code is None:
             return CompileOutcome(verdict=None), None

@@ -26,7 +26,8 @@ _MAX_FAILED = 3
 
 
 async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> CompileOutcome:
-    """Run one test after the other until no other test can change the result; raises SandboxError without a program."""
+    """Run one test after the other until no other test can change the result; SandboxError if it is
+    not known whether the program compiles, or if no test has an outcome."""
     code = run.submission.code
     assert code is not None, "`why_unsuitable_for` says that it cannot be judged here"
     problem = scripts_job.to_standard(run.problem, policy.std)
@@ -44,8 +45,11 @@ async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> Compile
 async def _run_test(
     run: SubmissionRun, sandbox: Sandbox, test: str, job: Job, compiled: CompileOutcome | None
 ) -> CompileOutcome:
-    """Judge one test and record its outcome, unless the compilation failed; `compiled`: for an earlier test.
-    SandboxError if it is not known whether the program compiles, or no test has an outcome."""
+    """Judge one test and record its outcome, unless the compilation failed.
+
+    `compiled` is the outcome of the compilation on an earlier test, if there was one. SandboxError if it is not known
+    whether the program compiles, or no test has an outcome.
+    """
 
     async def attempt(retries: Retries) -> CompileOutcome:
         nonlocal compiled

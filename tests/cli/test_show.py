@@ -80,6 +80,15 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     assert "\\x1b[2J bad" in odd.stdout
 
 
+def test_how_to_see_an_output_that_is_not_kept(judged: Start) -> None:
+    """The option that keeps it depends on the verdict. A test that was not run has no output, and no advice."""
+    assert "(`score --keep failing`): --rerun" in judged("narrow", "--test", "1-01").stderr
+    assert "(`score --keep all`): --rerun" in judged("right", "--test", "0-01").stderr
+    skipped = judged("typo", "--test", "0-01")
+    assert "SKIPPED" in skipped.stdout
+    assert "--rerun" not in skipped.stderr
+
+
 def test_a_je_with_score_0_has_no_score(judged: Start, write: Write, tmp_path: Path) -> None:
     """With `--unscored-as zero` rows have a 0 for JE, and a rerun that is JE again was another score."""
     rows = list(result_rows(tmp_path / "out"))

@@ -31,15 +31,13 @@ chapter "Handling Overload": at most a tenth of a client's requests are retries.
 _FAILED = frozenset({JobEnd.BROKEN, JobEnd.OVERLOADED, JobEnd.TIMED_OUT})
 
 FIRST_BACKOFF_S = 0.2
-LONGEST_BACKOFF_S = 10.0
 """The wait before a retry, doubled each time. It is multiplied by a random 0.5 to 1, so that jobs which failed
 together are not sent again together."""
 
 
 def backoff_s(number: int, rng: random.Random) -> float:
     """How long to wait before the retry with this number (from 1)."""
-    longest = min(FIRST_BACKOFF_S * 2.0 ** (number - 1), LONGEST_BACKOFF_S)
-    return longest * rng.uniform(0.5, 1.0)
+    return FIRST_BACKOFF_S * 2.0 ** (number - 1) * rng.uniform(0.5, 1.0)
 
 
 def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxError:
