@@ -40,7 +40,7 @@ LONGEST = (
     "test_threads.py",
     "graders/test_runner_build.py",
     "rows/test_kept.py",
-    "calibration/test_calibration.py",
+    "test_calibration.py",
     "graders_py/test_reference_solutions.py",
     "apps/test_evaluate.py",
     "cli/test_apps_recorded.py",

@@ -59,8 +59,8 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileAnswer:
-    """All steps that were run, and the artifacts if all succeeded. `stayed`: whether the program stayed in the box: the
-    job that compiled it also ran it, and no other job needs it."""
+    """All steps that were run, and the artifacts if all succeeded. `stayed`: whether the job that compiled the program
+    also ran it, from its box: then it is an artifact too only if other jobs may need it."""
 
     steps: tuple[StepLine, ...]
     artifacts: Mapping[str, bytes]

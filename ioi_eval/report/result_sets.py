@@ -65,7 +65,7 @@ class ResultSet:
     @property
     def known_problems(self) -> dict[str, Mapping[str, Any]]:
         """The problems (`2024/nile`) that the summary has, with what it says of them."""
-        return {f"{each.get('year')}/{each.get('problem')}": each for each in self.summary.get("problems") or ()}
+        return {f"{each['year']}/{each['problem']}": each for each in self.summary.get("problems") or ()}
 
     def rows(self, columns: Collection[str] | None = None, *, tests: bool = False) -> Iterator[dict[str, Any]]:
         """The rows, one at a time, with only these columns, if they exist. Those of the reference get our columns

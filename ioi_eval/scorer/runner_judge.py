@@ -134,8 +134,9 @@ class RunnerJudge:
         run.note_isolation(answer.isolation)
         if with_header is not None and not self._counts_with_header(run, answer):
             return await self._builder.compile(recipe, target)
-        is_missing = answer.stayed and not run.judging.is_done()  # tests are left, and the program was not returned
-        return None if is_missing else answer
+        if answer.succeeded and not answer.artifacts and not run.judging.is_done():
+            return None  # tests are left, and the program was not returned
+        return answer
 
     async def _first_job(self, run: SubmissionRun, program: Program, *, sends_header: bool) -> CompileAnswer | None:
         """Compile a program and run its first tests; `None` if that is not possible here, or had no usable answer."""
