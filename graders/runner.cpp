@@ -69,8 +69,8 @@
 // There are no global variables. `main` owns the lines, and `run_job` what lives as long as the job (files, plan, machine). Run mode owns what the
 // tests share (Job, WarmInterpreter), and each test owns its state. Functions get what they need as arguments.
 
-// The parts are headers in `runner/`. Each includes the parts that it uses, of which the lowest include `system.h` for the system's
-// headers, and compiles alone; boxes get them as one file. From the bottom up:
+// The parts are headers in `runner/`. Each includes the parts that it uses, and compiles alone. Only the lowest include `system.h`,
+// for the system's headers. Boxes get all of them as one file. From the bottom up:
 // - kernel, texts and numbers: system, rules, numbers, verdicts, lines, descriptors
 // - comparing outputs: decimal, reader, comparators
 // - the plan: protocols, plan, inflate, job_files, plan_reader

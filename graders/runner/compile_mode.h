@@ -110,7 +110,8 @@ class Compilation {
   // Whether steps may execute what they have made. Only the build script of a judge program does; it sees the system.
   bool executes_own_files() const { return plan_.sees_system; }
 
-  // In /proc, a step sees only its own /proc/self/exe: rustc finds its library by that, and the loader files next to a program.
+  // In /proc, a step sees only its own /proc/self/exe: rustc finds its library by that, and the loader finds files
+  // beside a program (`$ORIGIN`).
   void show_itself(const std::string& command) {
     if (root_.root.empty() || command[0] != '/') return;
     std::string link = root_.outside + "/proc/self/exe";
@@ -143,7 +144,7 @@ class Compilation {
   }
 
   // Puts the files back that are missing. Returns whether there were any. Under reduced isolation a program that cleans the
-  // machine's /tmp may have deleted them; or a step has, if its program makes it do so.
+  // machine's /tmp may have deleted them; or a step has deleted them, if the submission makes its compiler do so.
   bool put_missing_files() {
     bool missing = false;
     for (const auto& [path, file] : std::exchange(put_, {})) {
@@ -254,7 +255,8 @@ class Compilation {
       parents.insert(totals.parent);
       if (sample.waits) uninterruptible.insert(pid);
     }
-    for (pid_t pid : uninterruptible) waits &= parents.count(pid) > 0;  // for its child, after vfork; others for a disk
+    // A process in state D that has a child waits for it (vfork); any other waits for a disk, which is not idle.
+    for (pid_t pid : uninterruptible) waits &= parents.count(pid) > 0;
     int64_t waited = s.wait_clock.end_piece(s.stopwatch.look(now_us()), cpu);
     if (waits) s.idle_us += waited;
     s.cpu_us = std::max(s.cpu_us, cpu);

@@ -257,7 +257,7 @@ inline void read_checker_line(PlanLine& line, JobFiles& files, RunPlan& plan) {
   if (protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
 }
 
-// (The task type Interactive comes from the protocol in the manager's line, in `read_plan`.)
+// (The task type Interactive comes from the protocol in the manager's line, in `finish_run_plan`.)
 inline void read_task_line(PlanLine& line, RunPlan& plan) {
   plan.task = line.choice<TaskType>("kind", {{"batch", TaskType::Batch},
                                              {"communication", TaskType::Communication},

@@ -1,7 +1,7 @@
 // The rules that other programs must know too. They are defined here.
 //
 // `ioi_eval/boxfiles.py` reads this file: a number is a line `constexpr int64_t NAME = DIGITS;`. `graders/run` repeats two of
-// them, and PROTOCOL.md explains all; `tests/jobs/test_plan.py` compares both.
+// them, and PROTOCOL.md explains them; `tests/jobs/test_plan.py` compares both.
 #pragma once
 
 #include "system.h"

@@ -177,9 +177,6 @@ inline RunEnd run_tests(const RunPlan& plan, const Machine& machine, JobFiles& f
   return ran;
 }
 
-// The steps of a build job are confined as in compile mode: they see their own files and the compiler, and no input, answer or
-// judge program of the job. These are open files of the runner; with --dir they are unlinked before the first step.
-
 // Whether a test may still be needed that this job has not run, or one may be run again.
 inline bool needs_another_job(const RunPlan& plan, const RunEnd& ran) {
   if (ran.left_out || ran.in_doubt) return true;
@@ -200,6 +197,8 @@ inline bool takes_program(const JobFiles& files, const std::string& name) {
 
 // Runs the compile plan `steps`, and then the tests of `plan`. If the sandbox gave no descriptor for the program, its bytes are
 // printed if another job needs them.
+// The steps are confined as in compile mode: they see their own files and the compiler, and no input, answer or judge program of
+// the job. These are open files of the runner; with --dir they are unlinked before the first step.
 inline void build_and_run(const CompilePlan& steps, const RunPlan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
   bool is_returned = takes_program(files, plan.program);
   Fd own;

@@ -19,7 +19,8 @@ enum class Let {
   Opening,          // the same for the flags of an open, which is to read or to write, and truncates only to write
   OwnClock,         // argument `arg` is not a clock of another process (those are negative numbers)
   Counted,          // a mapping whose pages count as resident: no huge pages; shared pages only of files, and at first read-only
-  Private,          // with siblings: a futex of this process alone, or a wait without a timeout
+  Private,          // with siblings: no lock with an owner; a wait only without a timeout; if libraries are mapped, a wake
+                    // only of a private futex
   Untimed,          // argument `arg`, the address of a timeout, is null
   Unwaiting,        // argument `arg`, a timeout in milliseconds, is 0, or negative (no timeout)
   Pair,             // two connected stream sockets of this process
@@ -103,7 +104,8 @@ constexpr CallRule kCallRules[] = {
     // When a process dies with a lock, the kernel wakes processes that wait for it, on any page.
     {Let::Always, 0, {}, Where::ExceptLinkedSiblings, ENOSYS, false, {C(set_robust_list)}},
     // On a mapped file, a futex that is not private is identified by the file: siblings could wake each other on a page of a
-    // shared libc. Waiting alone sends nothing, and libc waits this way for a thread's end. (std::future uses such a wake.)
+    // shared libc. Waiting alone sends nothing, and libc waits this way for a thread's end. (std::future
+    // makes a wake that is not private.)
     // Locks with an owner (PI) are refused to siblings: the owner may be any process, so they show when another one ends.
     {Let::Private, 1, {}, Where::Everywhere, EPERM, true, {C(futex)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {{kSysClone3, "clone3"}}},  // glibc takes clone then; EPERM breaks std::thread

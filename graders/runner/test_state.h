@@ -116,7 +116,9 @@ class HangUps {
   }
   Fd& inotify_;  // of the job
   bool interactive_;
-  bool forgeable_;  // the process can open the manager's ends too, and close them: without Landlock only the manager's end counts
+  // Without Landlock the process can open and close the manager's side of the FIFOs too: then only the manager's termination
+  // counts.
+  bool forgeable_;
   std::vector<Side> first_;
   std::vector<uint32_t> closed_by_manager_;
   int manager_end_watch_ = -1;

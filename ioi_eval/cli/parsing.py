@@ -133,7 +133,8 @@ def _explain(ctx: Any, error: BaseException, typed: Sequence[str] = ()) -> None:
     commands = commands_of(ctx.find_root().command)
     others = [" ".join(path) for path, other in commands if name in _options(other, typer.Context(other))]
     if similar(name, own, least=_LIKELY) is None and (others or similar(name, own) is None):
-        ctx.fail(f"no such option {name!r}" + (f"; {', '.join(others)} have it" if others else ""))
+        have = "has" if len(others) == 1 else "have"
+        ctx.fail(f"no such option {name!r}" + (f"; {', '.join(others)} {have} it" if others else ""))
     ctx.fail(unknown("option", name, own))
 
 

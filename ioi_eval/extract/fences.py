@@ -164,7 +164,8 @@ def split_thoughts(text: str) -> tuple[list[str], list[str]]:
 
     Templates often put the opening marker into the prompt, so all text before a closing marker is a thought, also if no
     opening marker precedes it. A thought that was cut off ends at the end of the text. In a complete block, a marker in
-    a quoted string is code, and so is an opening tag behind a letter, a digit or `_`. Both are pieces, in order.
+    a quoted string is code, and so is an opening tag behind a letter, a digit or `_`. The answer and the thoughts are
+    returned as lists of pieces, in order.
     """
     answer: list[str] = []
     thoughts: list[str] = []

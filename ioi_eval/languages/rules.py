@@ -64,7 +64,8 @@ class CompiledLanguage(LanguageRules):
     to see whether a part of the compiler is missing, these headers are only read. Empty if there are none."""
 
     known_good_standard: ClassVar[str]
-    """The standard of that program, which every compiler of the language knows; except in C++ that of all programs."""
+    """The standard by which that program is compiled; every compiler of the language knows it. In all languages but
+    C++, submissions are compiled by it too."""
 
     has_precompiled_header: ClassVar[bool] = False
     """Whether programs can use the precompiled header of `jobs/recipes.py`."""

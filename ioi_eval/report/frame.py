@@ -45,7 +45,7 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
         …) and ours (`verdict`, `total_score`, …). An unknown score is NaN.
 
     Raises:
-        InputError: there are no results, a file is damaged, or no row has one of the columns.
+        InputError: there are no results, a file is damaged, or a column is in no row.
         SetupError: there is not enough memory.
 
     Warns:

@@ -36,8 +36,8 @@ class Grouping:
     """The columns by which submissions are grouped.
 
     Args:
-        columns: columns of the dump; `a.b` is that column, else the field `b` of the column `a`. If empty, there is one
-            group. One with the name of a result column is in results as `dump_<name>`.
+        columns: columns of the dump; `a.b` is that column, else the field `b` of the column `a`. Without any, all
+            rows are one group. A column with the name of a result column is called `dump_<name>` in results.
     """
 
     columns: tuple[str, ...] = ()

@@ -85,8 +85,9 @@ def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: 
 
 
 def suspicious_report(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> str:
-    """The submissions that made system calls which no solution needs, from the rows of `results.jsonl`: most tests that
-    ended with SV first (the kernel killed the submission for a call with no honest use), then most refused calls."""
+    """The submissions that made system calls which no solution needs, from the rows of `results.jsonl`; sorted
+    by how many tests ended with SV (a call with no honest use ended the program), then by how many calls were refused;
+    the most first."""
     found: list[tuple[int, Counter[str], str, str, str]] = []
     for row in rows:
         violations = sum(test["status"] == Verdict.SV for test in tests_of(row).values())

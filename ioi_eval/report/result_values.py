@@ -130,9 +130,9 @@ def deciding_test(row: ResultRow) -> str | None:
     """The name of the test that gave a result of either family its verdict; `None` if no test failed.
 
     For APPS it is the first one with that verdict. For contest problems it is in the first subtask with that verdict:
-    the first test with the lowest score, or if a score over the threshold decided (`GroupThreshold`), the one with the
-    highest, which is certainly over it. If a later test is WA with 0, it is that one, though the one over the threshold
-    decided.
+    the first test with the lowest score. Under `GroupThreshold` a score over the threshold may decide, and the
+    threshold is not known here: then it is the test with the highest score. But if another test is WA, that one is
+    named, although it did not decide.
     """
     holder, verdict, is_contest = row, verdict_of(row), "all_subtasks_results" in row
     if is_contest:

@@ -233,9 +233,9 @@ def _is_renamed(name: str, row: Mapping[str, Any], results: frozenset[str]) -> b
 
 
 def name_in(row: Mapping[str, Any], column: str) -> str:
-    """The name of a dump's column in a row of results, or in a row of a dump: there its own. `row` need
-    not be whole, but must have these columns if the whole row has them: those of `COLUMNS_OF_RESULTS`, `column`, and
-    `dump_<column>`."""
+    """The name that a column of the dump has in this row: in a row of a dump its own, in a row of results perhaps
+    `dump_<column>`. Of `COLUMNS_OF_RESULTS`, `column` and `dump_<column>`, the given row must contain all that the
+    whole row has."""
     renamed, base = f"dump_{column}", column
     if renamed not in row or not is_of_results(row):
         return column

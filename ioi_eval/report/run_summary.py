@@ -25,11 +25,12 @@ UNKNOWN = "unknown"
 """The time of a run in a summary that was made from rows alone."""
 
 BIASED = "those without code are judged first, so means are biased"
-"""Why the results of a part of a run do not represent the whole. Source: a program runs in a job, the others do not."""
+"""Why the results of a part of a run do not represent the whole: a row without a program needs no job, so its result is
+there first."""
 
 CONTINUE = "repeat the command of the run (without --no-resume)"
-"""How a run that ended early is continued; `report`, which is another command, says it too. `judge_dump` prints the
-other name of the option, in `run-tests`."""
+"""How a run that ended early is continued. Says "of the run", because `report` prints it too. `--no-resume` is called
+`--override` in `run-tests`; `judge_dump` names both."""
 
 _FAILED = {Verdict.NC: "without code (NC)", Verdict.CE: "with a compile error (CE)"}
 

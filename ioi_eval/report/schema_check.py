@@ -1,7 +1,8 @@
 """Finds the value of a result file that disagrees with its JSON Schema (`schemas/`).
 
-Checking each row as it is read would make reading twice as slow. So files are checked after reading them has failed, to
-say which value is wrong. Extra keys are no fault.
+Checking each row as it is read would make reading twice as slow. So `results.jsonl` and `tests.jsonl` are checked only
+after reading them has failed, to say which value is wrong; lines of `inputs.jsonl` are checked as they are read. Extra
+keys are no fault.
 """
 
 from __future__ import annotations

@@ -73,6 +73,7 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
         ("select out --limt=3", "no such option '--limt'. Did you mean '--limit'?"),
         ("select out --time_scale 2", "no such option '--time_scale'"),
         ("select out --time-scale 2", "no such option '--time-scale'; score, validate have it"),
+        ("score d.jsonl --to junit", "no such option '--to'; export has it"),
         ("apps score d.jsonl --problem add", "no such option '--problem'; score, show, validate, cluster install, "),
         (
             "score d --problem p --tests t --out o",

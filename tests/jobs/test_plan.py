@@ -87,6 +87,8 @@ def test_the_protocol_page_has_the_rules() -> None:
         f"`{numbers['kGivenUpFactor']} (L + M) + {numbers['kGivenUpSlackMs']}`",
         f"up to {numbers['kPageUs']} µs for each page fault",
         f"`{numbers['kPagesFactor']} L + {numbers['kPagesSlackMs']}`",
+        f"at most a day ({numbers['kMaxMs']:,} ms), a size at most {numbers['kMaxBytes'] >> 40} TiB",
+        f"`processes` is 1 for batch, at most {numbers['kMaxProcesses']}.",
         f"misses a step by less than 1 / {numbers['kLenientParts']:,} of a step",
     ):
         assert words in text
