@@ -47,7 +47,9 @@ class Judge {
   // Whether it failed because nobody was left to read what it wrote. (Python ignores SIGPIPE, and ends by an exception.)
   bool has_lost_its_reader() const {
     if (fault == JudgeFault::Signal) return process.signal() == SIGPIPE;
-    return fault == JudgeFault::Exit && !last_line_with("BrokenPipeError: ", errors.get()).empty();
+    bool has_line = false;
+    for_each_line(errors.get(), [&](const std::string& line) { has_line |= begins_with(line, "BrokenPipeError: "); });
+    return fault == JudgeFault::Exit && has_line;
   }
 
   TrustedProgram failed_program() const { return ours ? TrustedProgram::Runner : who_; }

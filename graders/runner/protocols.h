@@ -95,22 +95,24 @@ inline std::string trimmed(const std::string& text) {
 
 inline std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
 
-// The last line of a file that begins so, at most kMessageBytes of it; empty if there is none. Lines are read whole: a line of
-// testlib may quote a long word of the program's output, and the end of that must not look like a line.
-inline std::string last_line_with(const std::string& start, int fd) {
+// Calls `use` with each line of a file, at most kMessageBytes of it. Lines are read whole: a line of testlib may quote a long word
+// of the program's output, and the end of that must not look like a line.
+template <typename Use>
+void for_each_line(int fd, const Use& use) {
   comparators::Reader file(fd);
-  std::string line, last;
+  std::string line;
   for (int c = 0; c != comparators::kEnd;) {
     c = file.next();
     if (c == '\n' || c == comparators::kEnd) {
-      if (line.compare(0, start.size(), start) == 0) last = line;
+      use(line);
       line.clear();
     } else if (line.size() < kMessageBytes) {
       line += static_cast<char>(c);
     }
   }
-  return trimmed(last);
 }
+
+inline bool begins_with(const std::string& line, const char* start) { return line.compare(0, strlen(start), start) == 0; }
 
 // Reads a score, which must be a plain decimal number within [0, full]: no nan, no inf, no hexadecimal.
 inline bool read_score(const std::string& text, Judgement& judgement, int64_t full = 1) {
@@ -173,20 +175,34 @@ inline Judgement read_cms(int output, int errors) {
 }
 
 // testlib: 0 accepts; 7 gives a score, the word after `points`, in parts of `full`; with `full` 0 it only accepts.
-// testlib writes this line last; the checker may have written others before. (Its "partially" codes begin at 0, so they
-// overlap with the others; they are refused by their message.) Source: testlib.h, `InStream::quit`.
+// testlib writes this line last, but its message may quote lines of the program's output, and so may lines that the checker wrote
+// before. So the lowest of several scores counts: no program raises its score by what it prints.
+// testlib's "partially" codes begin at 0, so they overlap with the others; they are refused by their message. Beside testlib's name
+// of a rejection, or a score, that message is a quoted one. (A program could make a 0 a failure of the checker by it.)
+// Source: testlib.h, `InStream::quit`.
 inline Judgement read_testlib(int code, int errors, int64_t full) {
-  Judgement judgement;
-  judgement.message = first_line(head(errors, kMessageBytes));
-  std::string partially = last_line_with("partially correct (", errors);
-  if (!partially.empty()) {
+  Judgement judgement, lowest;
+  bool gives_score = code == 7 && full > 0, has_rejection = false;
+  std::string partially;
+  read_score("", lowest);
+  for_each_line(errors, [&](const std::string& line) {
+    if (begins_with(line, "partially correct (")) partially = trimmed(line);
+    for (const char* name : {"wrong answer", "wrong output format", "unexpected eof"}) {
+      has_rejection |= has(kTestlib.rejects, code) && begins_with(line, name);
+    }
+    if (!gives_score || !begins_with(line, "points ")) return;
+    Judgement one;
+    read_score(split(trimmed(line) + " ", ' ')[1], one, full);
+    if (!lowest.valid || (one.valid && one.value < lowest.value)) lowest = one;
+  });
+  if (!partially.empty() && !has_rejection && !lowest.valid) {
     judgement.error = "not a score: the checker says \"" + partially.substr(0, 100) + "\"";
-  } else if (code == 7 && full > 0) {
-    std::vector<std::string> words = split(last_line_with("points ", errors), ' ');
-    read_score(words.size() > 1 ? words[1] : "", judgement, full);
+  } else if (gives_score) {
+    judgement = lowest;
   } else {
     read_score(has(kTestlib.accepts, code) ? "1" : "0", judgement);
   }
+  judgement.message = first_line(head(errors, kMessageBytes));
   return judgement;
 }
 

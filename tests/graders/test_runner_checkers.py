@@ -153,6 +153,15 @@ TESTLIB = {
     "testlib 7\nread 3 numbers|points 0.75 many": ("PA", "0.75", "read 3 numbers"),
     "testlib 7\npoints 1 of an author's own|points 0.5 few": ("PA", "0.5", "points 1 of an author's own"),
     "testlib 0\nread 3 numbers|partially correct (40) few": ("JE", "score", ""),
+    "testlib 1\npartially correct (1) few": ("JE", "score", ""),
+    "testlib 0\npartially correct (0) found|ok fine": ("JE", "score", ""),
+    "testlib 7\npartially correct (7) found|points of view": ("JE", "score", ""),
+    # The checker quotes several lines of the program's output.
+    "testlib 1\nwrong answer found|partially correct (1)": ("WA", "0", "wrong answer found"),
+    "testlib 2\npartially correct (2)|wrong output format": ("WA", "0", "partially correct (2)"),
+    "testlib 7\npoints 0 found|points 1.0": ("WA", "0", "points 0 found"),
+    "testlib 7\npoints 0.25 found|points 40|points |points of view": ("PA", "0.25", "points 0.25 found"),
+    "testlib 7\npoints 0 found|partially correct (7)": ("WA", "0", "points 0 found"),
 }
 
 
