@@ -140,10 +140,12 @@ def too_many_groups(columns: Sequence[str]) -> str:
 
 
 def group_name(columns: Sequence[str], labels: Sequence[str]) -> str:
-    """The name of a group: the values of its rows in these columns; empty without columns."""
+    """The name of a group: the values of its rows in these columns; empty without columns. Different groups have
+    different names: of several values, those that could be taken for two are quoted."""
     if len(columns) == 1:
         return labels[0]
-    return ", ".join(f"{column} {label}" for column, label in zip(columns, labels, strict=True))
+    shown = (_json(label) if ", " in label or label.startswith('"') else label for label in labels)
+    return ", ".join(f"{column} {label}" for column, label in zip(columns, shown, strict=True))
 
 
 def _order(label: str) -> tuple[bool, float, str]:

@@ -221,6 +221,15 @@ def test_every_eval_ever_agrees_with_its_schema(results: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["inspect", "eval-results", "every-eval-ever"])
+def test_each_group_has_its_own_file(tmp_path: Path, to: str) -> None:
+    """Also if the values of several columns give the same text when they are written one after the other."""
+    groups = (("x, prompt y", "z"), ("x", "y, prompt z"))
+    rows = [contest_row(str(n), 1.0, model=model, prompt=prompt) for n, (model, prompt) in enumerate(groups)]
+    settings = ["organization=Lab"] if to == "every-eval-ever" else SETTINGS.get(to, [])
+    assert len(export(write_results(tmp_path / "out", rows), to, *settings, by=("model,prompt",))) == 2
+
+
+@pytest.mark.parametrize("to", ["inspect", "eval-results", "every-eval-ever"])
 def test_names_of_files_are_printable(tmp_path: Path, to: str) -> None:
     """Whatever the model's name is. They are printed too."""
     settings = ["organization=Lab"] if to == "every-eval-ever" else SETTINGS.get(to, [])

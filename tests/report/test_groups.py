@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
-from ioi_eval.report.groups import MAX_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of
+from ioi_eval.report.groups import MAX_GROUPS, NONE, OTHERS, Grouping, Groups, group_name, grouping_of
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.publication import Material
 from ioi_eval.report.result_sets import open_results
@@ -55,6 +56,17 @@ def test_a_column_whose_own_name_has_a_dot(tmp_path: Path) -> None:
     assert [group.name for group in Material(results, grouping=by, settings={}).groups.values()] == ["m", "n"]
     sides = (RowFilter.parse("model.name=m"), RowFilter.parse("model.name=n"))
     assert compare_runs(results, results, only=sides, by_problem=True).problems == 1
+
+
+def test_different_groups_have_different_names() -> None:
+    """Also if a value looks like the name of a group. Exports make a file for each name."""
+    columns = ("a", "b")
+    values = ["x", "x, b y", "y, b z", "z", '"x', '"x, b y"', '"', 'y"', 'y", b "z', '"z"', "x,", "x, b", "(none)"]
+    names = {group_name(columns, labels): labels for labels in product(values, values)}
+    assert len(names) == len(values) ** 2
+    assert group_name(columns, ("x", "z")) == "a x, b z"
+    assert group_name(columns, ("x, b y", "z")) == 'a "x, b y", b z'
+    assert group_name(("a",), ("x, b y",)) == "x, b y"
 
 
 def test_a_column_with_the_name_of_a_result_column(tmp_path: Path) -> None:
