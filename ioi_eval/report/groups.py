@@ -128,7 +128,8 @@ class Groups(Generic[S]):
     def notes(self) -> list[str]:
         """What users should know of the groups."""
         columns = self.grouping.columns
-        return [too_many_groups(columns)] if columns and (OTHERS,) * len(columns) in self._found else []
+        has_others = len(self._found) >= MAX_GROUPS and (OTHERS,) * len(columns) in self._found
+        return [too_many_groups(columns)] if columns and has_others else []
 
 
 def too_many_groups(columns: Sequence[str]) -> str:

@@ -64,7 +64,7 @@ def _wrapped(row: Cells, widths: Sequence[int]) -> list[list[str]]:
 
 def points(value: float | None, digits: int = 4) -> str:
     """Points as text: `100`, `33.33`, `–` if unknown; with at most `digits` decimals, rounded as by `half_up`."""
-    return "–" if value is None else half_up(value, digits).rstrip("0").rstrip(".")
+    return "–" if value is None else half_up(value or 0.0, digits).rstrip("0").rstrip(".")
 
 
 def half_up(value: float, digits: int, *, sign: str = "") -> str:

@@ -182,6 +182,9 @@ def test_the_number_of_groups_is_limited() -> None:
     assert len(listed) == MAX_GROUPS + 1
     assert {group["name"]: group["rows"] for group in listed}[OTHERS] == MAX_GROUPS
     assert "more than 200 groups by a" in groups.notes[0]
+    few: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
+    few.of({"a": OTHERS})  # a model of that name
+    assert few.notes == []
 
 
 def _example() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.report.markdown_pages import page_name
-from ioi_eval.report.texts import escaped, excerpt, first_difference, table
+from ioi_eval.report.texts import escaped, excerpt, first_difference, points, table
 
 
 @given(st.text())
@@ -70,6 +70,11 @@ def test_comparison_is_symmetric(one: bytes, other: bytes) -> None:
     """A text does not differ from itself."""
     assert first_difference(one, one, whole=True) is None
     assert (first_difference(one, other, whole=True) is None) == (first_difference(other, one, whole=True) is None)
+
+
+def test_points_have_no_sign_of_zero() -> None:
+    """A score may be -0.0, for example if a checker prints `-0`."""
+    assert [points(value) for value in (-0.0, 0.0, 33.33333, 100.0, None)] == ["0", "0", "33.3333", "100", "–"]
 
 
 def test_names_of_files() -> None:
