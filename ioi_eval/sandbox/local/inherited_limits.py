@@ -223,17 +223,22 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
 
 
 def limit_of_threads_for_apps(*, slots: int) -> tuple[MachineLimit, ...]:
-    """The hard limit on processes, if programs for APPS may need more; else empty."""
-    hard, jobs = _PROCESSES.value(), 1 if os.geteuid() == 0 else slots  # as root, each box has a user of its own
-    enough = jobs * (_APPS_THREADS + 8) + _OWN_PROCESSES
-    if hard is None or hard >= enough:
+    """The hard limit on processes, or the container's, if programs for APPS may need more; else empty."""
+    hard, left = _PROCESSES.value(), processes_left()
+    jobs = 1 if os.geteuid() == 0 else slots  # as root, each box has a user of its own
+    enough, of_all = (count * (_APPS_THREADS + 8) + _OWN_PROCESSES for count in (jobs, slots))
+    if hard is not None and hard < enough:
+        measured, advice = f"{hard} of a user at once (hard limit)", _PROCESSES.advice(enough)
+    elif left is not None and left < of_all:
+        measured, enough = f"{left} more in this container", of_all
+        advice = "raise the limit of this container (docker run --pids-limit) or service (systemd TasksMax=)"
+    else:
         return ()
-    measured = f"{hard} of a user at once (hard limit)"
     needed = (
         f"a program for APPS may have {_APPS_THREADS} threads, which needs {enough} (jobs at once: {slots}); one "
         "that gets fewer is RE or TLE, even if it is correct"
     )
-    advice = f"{_PROCESSES.advice(enough)}, then judge again with --no-resume"
+    advice = f"{advice}, then judge again with --no-resume"
     return (MachineLimit(what=_PROCESSES.what, measured=measured, needed=needed, advice=advice),)
 
 

@@ -329,4 +329,19 @@ def test_jobs_of_an_ordinary_user_share_a_limit_on_processes(
     """Programs for APPS may need more than all others. As root each box has a user of its own."""
     monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (hard, hard))
+    monkeypatch.setattr(module, "processes_left", lambda: None)
     assert bool(limit_of_threads_for_apps(slots=3)) == restricts
+
+
+@pytest.mark.parametrize(("user", "left", "restricts"), [(0, 1540, False), (0, 1539, True), (9, 1539, True)])
+def test_all_jobs_share_the_processes_of_a_container(
+    monkeypatch: pytest.MonkeyPatch, user: int, left: int, *, restricts: bool
+) -> None:
+    """Also as root, where boxes have different users."""
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    monkeypatch.setattr(module, "processes_left", lambda: left)
+    limits = limit_of_threads_for_apps(slots=3)
+    assert [(limit.measured, "--pids-limit" in limit.advice, limit.is_fatal) for limit in limits] == (
+        [("1539 more in this container", True, False)] if restricts else []
+    )
