@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import gzip
 import shlex
 import tempfile
 import zlib
@@ -23,6 +22,7 @@ from posixpath import basename
 from ioi_eval.config import Environment
 from ioi_eval.errors import InputError, SandboxError, SetupError, UnsupportedError
 from ioi_eval.importers.package import Package
+from ioi_eval.importers.package_files import LARGEST_FILE
 from ioi_eval.importers.polygon_groups import PolygonTest
 from ioi_eval.importers.task import language
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
@@ -51,6 +51,7 @@ _INTERACT = (
 )
 _LIMITS = StageLimits(wall_ms=600_000, cpu_ms=300_000, output_bytes=1 << 30)
 _SHOWN = 500  # characters of a program's message
+_GZIP = 31  # `wbits` of zlib for data in the format of gzip
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,7 +130,8 @@ class MadeTests:
         names = [test.from_file, test.from_file.zfill(2), test.from_file.zfill(3)] if test.from_file else ["out"]
         command = start if test.from_file else f"{start} > out"
         output = f'"$(ls {shlex.join(names)} 2>/dev/null | head -n 1)"'
-        return await box.run(f"{test.input} ({test.command})", command, output, (program,))
+        from_file = f", its file {test.from_file}" if test.from_file else ""
+        return await box.run(f"{test.input} ({test.command}{from_file})", command, output, (program,))
 
     async def _answer(self, box: _Box, test: PolygonTest, given: bytes) -> bytes:
         what = f"{test.answer} (the main solution)"
@@ -197,12 +199,28 @@ class _Box:
             run_limits=_LIMITS,
         )
         stage = (await self._sandbox.execute(job, self._sandbox.targets()[0])).run
-        try:
-            if stage.code == 0:
-                return gzip.decompress(base64.b64decode(stage.stdout))
-        except (ValueError, OSError, EOFError, zlib.error):
-            pass
         ended = stage.message or stage.signal if stage.code is None else f"exit code {stage.code}"
+        if stage.code == 0:
+            try:
+                return _unpacked(stage.stdout)
+            except (ValueError, zlib.error) as error:
+                ended = str(error)
         raise InputError(
             f"{what} cannot be made here: {ended}. {stage.stderr.strip()[-_SHOWN:]}\nGet the full package from Polygon"
         )
+
+
+def _unpacked(stdout: str) -> bytes:
+    """The file that a script has printed. Raises ValueError or zlib.error if it printed none, or one that is too large.
+
+    The pipe in the script hides that the file does not exist; then the script prints nothing.
+    """
+    if not stdout:
+        raise ValueError("the program did not write the file that it should write")
+    unpacker = zlib.decompressobj(wbits=_GZIP)
+    content = unpacker.decompress(base64.b64decode(stdout), LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise ValueError(f"it is larger than a file of a package may be ({LARGEST_FILE:,} bytes)")
+    if not unpacker.eof:
+        raise ValueError("it is cut off")
+    return content

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import InputError, SetupError, UnsupportedError
+from ioi_eval.importers import polygon_tests
 from ioi_eval.importers.polygon import import_package
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import Batch, CheckerProtocol, Interactive, Problem, ScoreType
@@ -425,6 +426,43 @@ def test_a_test_that_cannot_be_made(tmp_path: Path) -> None:
     crash = {**STANDARD, "solutions/main.cpp": '#include <cstdio>\nint main() { fprintf(stderr, "no"); return 3; }\n'}
     with pytest.raises(InputError, match=r"tests/01\.a \(the main solution\) cannot be made here: exit code 3\. no"):
         made(read(tmp_path, crash, tests=GENERATED, groups=""))
+
+
+@pytest.mark.parametrize(
+    ("changes", "test", "judging", "words"),
+    [
+        ({}, '<test cmd="several 6" from-file="7" method="generated"/>', "", r"tests/01 \(several 6, its file 7\)"),
+        (
+            {"tests/01": "1\n"},
+            '<test method="manual"/>',
+            'input-file="" output-file="out.txt"',
+            r"tests/01\.a \(the main solution\)",
+        ),
+    ],
+    ids=["input", "answer"],
+)
+def test_a_program_that_leaves_no_file(
+    tmp_path: Path, changes: Mapping[str, object], test: str, judging: str, words: str
+) -> None:
+    """It does not make an empty input or answer."""
+    require_full_isolation()
+    task = read(tmp_path, {**STANDARD, "tests/01": None, **changes}, tests=test, groups="", judging=judging)
+    with pytest.raises(InputError, match=f"{words} cannot be made here: the program did not write the file"):
+        made(task)
+
+
+def test_a_made_file_may_be_as_large_as_a_file_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More is not unpacked."""
+    require_full_isolation()
+    monkeypatch.setattr(polygon_tests, "LARGEST_FILE", 1 << 20)
+    source = "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << std::string(n, 'x'); }\n"
+    changes = {**STANDARD, "solutions/main.cpp": source}
+    test = '<test method="manual"/>'
+    fine = read(tmp_path / "fine", {**changes, "tests/01": f"{1 << 20}\n"}, tests=test, groups="")
+    assert made(fine)["01"][1] == "x" * (1 << 20)
+    larger = read(tmp_path / "larger", {**changes, "tests/01": f"{(1 << 20) + 1}\n"}, tests=test, groups="")
+    with pytest.raises(InputError, match=r"01\.a .*: it is larger than a file of a package may be \(1,048,576 bytes\)"):
+        made(larger)
 
 
 def test_windows_formats_make_no_test(tmp_path: Path) -> None:
