@@ -1,8 +1,8 @@
 """Makes the tests that a standard package of Polygon lacks: inputs by its generators, answers by its main solution.
 
 All are made when the first is read, in a box without network: each program is compiled once, and runs once for each
-test. They are kept in a temporary directory as long as the imported task. The random numbers of testlib are the same on
-every machine; those of other generators need not be.
+test. They are kept in a temporary directory as long as the imported task exists. The random numbers of testlib are the
+same on every machine; those of other generators need not be.
 
 Source: `doall.sh` and `scripts/gen-*.sh`, which Polygon writes into its packages for Windows and Wine.
 """
@@ -67,6 +67,7 @@ class MadeTests:
     output_file: str
     std: str
     _directory: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False)
+    _made: dict[str, Path] = field(default_factory=dict, init=False)  # by their paths in the package
 
     def check(self, package: Package) -> None:
         """Refuse missing tests that cannot be made, and note how many are made.
@@ -102,7 +103,7 @@ class MadeTests:
             except (SandboxError, SetupError) as error:
                 raise SetupError(f"{package.where}: its tests cannot be made: {error}") from error
             self._directory = directory
-        return _place(Path(self._directory.name), path).read_bytes()
+        return self._made[path].read_bytes()
 
     def _generator(self, package: Package, test: PolygonTest) -> str:
         name = _words(test)[0]
@@ -111,16 +112,21 @@ class MadeTests:
             raise InputError(f"{package.absent(test.input)}, and {reason}; get the full package from Polygon")
         return self.generators[name]
 
-    async def _make_all(self, package: Package, made: Path) -> None:
+    def _keep(self, directory: Path, path: str, content: bytes) -> None:
+        """Keep a made file under a number: paths may be too long for a name, and differ only in `/` and `-`."""
+        self._made.setdefault(path, directory / str(len(self._made))).write_bytes(content)
+
+    async def _make_all(self, package: Package, directory: Path) -> None:
+        self._made.clear()
         async with LocalSandbox(compiler=Environment.read().compiler) as sandbox:
             box = _Box(sandbox, package, self.std, self.beside)
             for test in self.tests:
                 if not package.has(test.input):
-                    _place(made, test.input).write_bytes(await self._input(box, package, test))
+                    self._keep(directory, test.input, await self._input(box, package, test))
                 if not package.has(test.answer):
                     stored = package.has(test.input)
-                    given = self.read(package, test.input) if stored else _place(made, test.input).read_bytes()
-                    _place(made, test.answer).write_bytes(await self._answer(box, test, given))
+                    given = self.read(package, test.input) if stored else self._made[test.input].read_bytes()
+                    self._keep(directory, test.answer, await self._answer(box, test, given))
 
     async def _input(self, box: _Box, package: Package, test: PolygonTest) -> bytes:
         program = await box.program("generator.bin", (self._generator(package, test),))
@@ -163,10 +169,6 @@ def _words(test: PolygonTest) -> list[str]:
         return shlex.split(test.command) or [""]
     except ValueError as error:
         raise InputError(f"the command of {test.input} is {test.command!r}: {error}") from error
-
-
-def _place(directory: Path, path: str) -> Path:
-    return directory / path.replace("/", "-")
 
 
 class _Box:

@@ -451,6 +451,17 @@ def test_a_program_that_leaves_no_file(
         made(task)
 
 
+@pytest.mark.parametrize("pattern", ["tests-%02d", "x" * 300 + "%02d"], ids=["similar", "long"])
+def test_patterns_of_made_tests(tmp_path: Path, pattern: str) -> None:
+    """A pattern may differ from the other one only in `/`, or be too long for a name of a file."""
+    require_full_isolation()
+    xml = problem_xml(tests='<test cmd="gen 4 x" method="generated"/>', groups="").replace(
+        "tests/%02d.a<", f"{pattern}<"
+    )
+    task = read(tmp_path, {**STANDARD, "tests/01": None, "problem.xml": xml})
+    assert made(task) == {"01": ("4\nx\n", "8\n")}
+
+
 def test_a_made_file_may_be_as_large_as_a_file_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More is not unpacked."""
     require_full_isolation()
