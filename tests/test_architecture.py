@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "fast_dataclass", "new_files", "recent_values", "slots", "version"),
     ("model", "config_file", "events", "extensions"),
     ("config", "toolchain", "expectations"),
-    ("boxfiles", "cache_directory"),
+    ("boxfiles", "cache_directory", "tar_members"),
     ("shipped", "blobs"),
     ("sandbox",),
     ("extract",),

@@ -26,6 +26,7 @@ from typing import IO, Any
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.rows.source import refuse_pointer
+from ioi_eval.tar_members import tar_members
 
 LARGEST_FILE = 1 << 30
 _MAX_ENTRIES = 200_000
@@ -37,8 +38,7 @@ third, uniform data to a thousandth."""
 _KEPT_FREE = 1 << 30
 _LARGEST_INNER_ZIP = 256 << 20
 _NAME_IS_UTF8 = 1 << 11  # a flag of a file in a zip. Source: PKWARE APPNOTE, 4.4.4
-_LARGEST_TAR_HEADER = 1 << 20
-_BLOCK = 512
+_BLOCK = 512  # of a tar
 _SKIPPED = frozenset({"__MACOSX", ".git"})
 _SHARED_HEADER = 1 << 20
 DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
@@ -136,20 +136,24 @@ class _Zip(PackageFiles):
 
 
 class _Tar(PackageFiles):
-    def __init__(self, where: Path, archive: tarfile.TarFile) -> None:
-        self._archive = archive
-        members = archive.getmembers()
+    def __init__(self, where: Path, plain: IO[bytes]) -> None:
+        self._plain = plain
+        members: list[tarfile.TarInfo] = []
+        for info in tar_members(plain, where):
+            members.append(info)
+            if len(members) > _MAX_ENTRIES:
+                raise InputError(f"{where} holds more than {_MAX_ENTRIES:,} files; give a package")
         _check_expanded(where, sum(info.size for info in members), where.stat().st_size)
         links = tuple(info.name for info in members if info.issym() or info.islnk())
         super().__init__(where, {info.name: info for info in members if info.isfile()}, links)
 
     def _read(self, member: tarfile.TarInfo, most: int) -> bytes:
         _check_size(member.size, most)
-        file = self._archive.extractfile(member)
-        if file is None:
-            raise OSError("it is not a file")
-        with file:
-            return file.read()
+        self._plain.seek(member.offset_data)
+        content = self._plain.read(member.size)
+        if len(content) < member.size:
+            raise tarfile.ReadError("unexpected end of data")
+        return content
 
 
 @contextmanager
@@ -157,7 +161,8 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
     """The files of a package.
 
     Raises:
-        InputError: it is missing, damaged, none of these, or would expand to more than is allowed.
+        InputError: it is missing, damaged, neither a directory nor a zip or tar, or would expand to more than is
+            allowed.
         SetupError: there is not enough disk space to expand it.
     """
     with ExitStack() as opened:
@@ -281,8 +286,8 @@ def _check_expanded(where: Path, expanded: int, size: int) -> None:
 
 
 @contextmanager
-def _plain_tar(where: Path) -> Iterator[tarfile.TarFile]:
-    """A tar whose members can be read in any order: a compressed one is first expanded to an unnamed file."""
+def _plain_tar(where: Path) -> Iterator[IO[bytes]]:
+    """A tar that is not compressed: a compressed one is first expanded to an unnamed file."""
     with open(where, "rb") as file:
         head = file.read(16)
     opener = next((opener for magic, opener in _PACKED.items() if head.startswith(magic)), None)
@@ -291,10 +296,15 @@ def _plain_tar(where: Path) -> Iterator[tarfile.TarFile]:
             with opener(where) as source:
                 _expand(where, source, expanded)
         plain = stored if opener is None else expanded
-        _check_headers(where, plain)
         plain.seek(0)
-        with tarfile.open(fileobj=plain, mode="r:") as archive:
-            yield archive
+        try:
+            tarfile.TarInfo.frombuf(plain.read(_BLOCK), "utf-8", "replace")
+        except tarfile.TarError as error:
+            raise InputError(
+                f"{where} is neither a directory nor a zip or tar archive; maybe it is incomplete"
+            ) from error
+        plain.seek(0)
+        yield plain
 
 
 def _expand(where: Path, source: IO[bytes], plain: IO[bytes]) -> None:
@@ -314,38 +324,3 @@ def _expand(where: Path, source: IO[bytes], plain: IO[bytes]) -> None:
 
 def _no_room(where: Path, why: str) -> SetupError:
     return SetupError(f"cannot expand {where} in {tempfile.gettempdir()}: {why}; set TMPDIR")
-
-
-def _check_headers(where: Path, plain: IO[bytes]) -> None:
-    """Refuse a tar with a large header, because tarfile reads headers into memory."""
-    plain.seek(0)
-    at, size = 0, plain.seek(0, io.SEEK_END)
-    count = 0
-    while at + _BLOCK <= size:
-        plain.seek(at)
-        block = plain.read(_BLOCK)
-        is_no_tar = at == 0 and sum(block) - sum(block[148:156]) + 8 * 32 != _number(block[148:156])
-        if is_no_tar or not block.strip(b"\0"):
-            break
-        length, kind = _number(block[124:136]), block[156:157]
-        if kind in b"xgXLK" and kind and length > _LARGEST_TAR_HEADER:
-            raise InputError(f"{where} has a header of {length:,} bytes, which no archive needs; it is not opened")
-        if kind == b"S":
-            raise InputError(f"{where} holds a sparse file; unpack it and import the directory")
-        count += 1
-        if count > 3 * _MAX_ENTRIES:
-            raise InputError(f"{where} holds more than {_MAX_ENTRIES:,} files; give a package")
-        at += _BLOCK + (length + _BLOCK - 1) // _BLOCK * _BLOCK
-    if at == 0:
-        raise InputError(f"{where} is neither a directory nor a zip or tar archive; maybe it is incomplete")
-
-
-def _number(field: bytes) -> int:
-    """A number of a tar header: octal digits, or binary with the first bit set."""
-    if field[0] & 0x80:
-        return int.from_bytes(field[1:], "big") if field[0] == 0x80 else 0
-    digits = field.split(b"\0")[0].strip()
-    try:
-        return int(digits or b"0", 8)
-    except ValueError:
-        return 0
