@@ -11,6 +11,7 @@ import contextlib
 import re
 import tarfile
 from collections.abc import Iterator
+from io import BufferedIOBase
 from pathlib import Path
 from typing import IO
 
@@ -26,7 +27,7 @@ _PAX = frozenset({tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE})
 _WITH_CONTENT = _PAX | {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
 
 
-def tar_members(file: IO[bytes], where: Path | str) -> Iterator[tarfile.TarInfo]:
+def tar_members(file: IO[bytes] | BufferedIOBase, where: Path | str) -> Iterator[tarfile.TarInfo]:
     """The members of a tar that is not compressed. Their contents begin at `offset_data`; the file may be read there
     meanwhile.
 
@@ -48,7 +49,7 @@ def tar_members(file: IO[bytes], where: Path | str) -> Iterator[tarfile.TarInfo]
 class _Headers:
     """A file of which `tarfile` reads only headers, and the contents of headers about the next one."""
 
-    def __init__(self, file: IO[bytes], where: Path | str) -> None:
+    def __init__(self, file: IO[bytes] | BufferedIOBase, where: Path | str) -> None:
         self._file, self._where = file, where
         self._count = 0
         self._kind = b""  # of the header whose content is read next; empty if a header is

@@ -34,12 +34,14 @@ from typing import IO, TypeVar
 
 from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory
 from ioi_eval.config import MIB
+from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content, Execution, Stage
 from ioi_eval.sandbox.piston.endpoints import without_login
 from ioi_eval.sandbox.piston.stored_files import DIGITS, LIST, REFUSED_CODE
 from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX, Runtime
 from ioi_eval.sandbox.serve import request
 from ioi_eval.sandbox.serve.request import Refusal
+from ioi_eval.tar_members import tar_members
 
 _LANGUAGE = re.compile(PROBLEM_PACKAGE_PREFIX + r"[0-9a-f]{24}")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
@@ -126,7 +128,7 @@ class InstalledPackages:
                     self._unpack(tarball, new / "blobs")
                 installed.parent.mkdir(mode=0o755, exist_ok=True)
                 new.rename(installed)
-        except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        except (InputError, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise Refusal(500, f"{runtime.language} is not a package: {error}") from error
         except OSError as error:
             if installed.exists():  # another server that shares the directory was first
@@ -243,15 +245,19 @@ class InstalledPackages:
 
     def _unpack(self, tarball: IO[bytes], blobs: Path) -> None:
         """Unpack the blobs of a tarball, and nothing else of it."""
-        with tarfile.open(fileobj=tarball, mode="r:gz") as archive:
-            for member in archive:
+        with gzip.open(tarball) as plain:
+            for member in tar_members(plain, "its tarball"):
                 named = _BLOB.fullmatch(member.name)
-                stream = archive.extractfile(member) if named and member.isfile() else None
-                if named is None or stream is None:
+                if named is None or not member.isfile():
                     continue
+                plain.seek(member.offset_data)
+                left = member.size
                 with (blobs / named[1]).open("xb") as file:
-                    while part := stream.read(MIB):
+                    while left:
+                        if not (part := plain.read(min(MIB, left))):
+                            raise EOFError("the tarball is cut off")
                         self._write(part, file)
+                        left -= len(part)
                     os.fchmod(file.fileno(), 0o555)
 
     def _delete_left(self) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import socketserver
 import subprocess
+import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -203,6 +204,25 @@ def test_only_blobs_are_unpacked(tmp_path: Path) -> None:
     packages.install(package.language, "*")
     assert blobs(tmp_path / "packages") == []
     assert not [path for path in tmp_path.rglob("*evil*") if hostile not in path.parents]
+
+
+@pytest.mark.parametrize(
+    ("header_size", "words"), [(64 << 20, "its tarball has a header of 67,108,864 bytes"), (-512, "is not a package")]
+)
+def test_hostile_headers_of_a_tarball(tmp_path: Path, header_size: int, words: str) -> None:
+    """A tarball of kilobytes would fill the memory of the server."""
+    repository = tmp_path / "repository"
+    package = made(repository, some_problem(b"a" * LARGE))
+    info = tarfile.TarInfo("pax")
+    info.type, info.size = tarfile.XHDTYPE, header_size
+    content = gzip.compress(info.tobuf(tarfile.GNU_FORMAT) + bytes(max(header_size, 0) + 1024))
+    (repository / package.file).write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    (repository / "index").write_text(f"{package.language},{package.version},{digest},http://x/{package.file}\n")
+    packages = InstalledPackages(tmp_path / "packages", str(repository))
+    with pytest.raises(Refusal, match=words):
+        packages.install(package.language, "*")
+    assert list((tmp_path / "packages").iterdir()) == []
 
 
 @pytest.mark.parametrize("scheme", ["http", "ftp"])
