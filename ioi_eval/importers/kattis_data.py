@@ -33,9 +33,10 @@ _IGNORED_PATHS = (f"{DATA}/bad/", *(f"{DATA}/{kind}{end}/" for kind in _IGNORED_
 _CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")
 """The file with the settings of a directory, before version 2025 and since.
 
-A directory without one has the settings of the directory that it is in. One with the first has both. One with the
-second, a group since 2025, has its own, those of `_DEFAULTS` that it inherits, and `output_validator_args` of `data/`,
-where the format has none: BAPCtools, which lets groups inherit all arguments, puts them there.
+A directory without one has the settings of the directory that it is in. One with the first file has its own settings
+and those of the outer directory. One with the second, a group since 2025, has its own, inherits those in `_DEFAULTS`,
+and has the `output_validator_args` that the file of `data/` states. (The format has no such file in `data/`; BAPCtools,
+which lets groups inherit all arguments, puts them there.)
 """
 
 AGGREGATIONS = ("sum", "avg", "min", "max")

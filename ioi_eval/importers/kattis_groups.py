@@ -13,11 +13,12 @@ refused by name:
 - groups of groups take the sum, the mean or the minimum. If one breaks at the first rejected group, each later group
   also has the tests of the groups before it.
 
-Since then `test_group.yaml` states the points of a group; a directory of `data/secret` without it is no group, and its
-tests are those of `secret`. A group with `pass-fail` or `min` aggregation is a subtask worth its `max_score`; a group
-with `sum` becomes one subtask for each test. Before a subtask's own tests come the tests of all groups that it needs by
-`require_pass`, directly or indirectly, because a group that is not run is not passed. If the validator gives no scores,
-all tests are 0 or 1, so the minimum is 1 only if all tests were accepted. Samples are subtasks worth 0 points.
+Since version 2025-09 `test_group.yaml` states the points of a group; a directory of `data/secret` without it is no
+group, and its tests are those of `secret`. A group with `pass-fail` or `min` aggregation is a subtask worth its
+`max_score`; a group with `sum` becomes one subtask for each test. Before a subtask's own tests come the tests of all
+groups that it needs by `require_pass`, directly or indirectly, because a group that is not run is not passed. If the
+validator gives no scores, all tests are 0 or 1, so the minimum is 1 only if all tests were accepted. Samples are
+subtasks worth 0 points.
 
 Source: Kattis problem package format (legacy), "Test Data Groups", "Graders"; problemtools' default grader; 2025-09,
 "Test data groups" (as of December 2025; before, each directory was a group), "Result aggregation", "Group

@@ -34,7 +34,7 @@ _ROUNDING = 0.01  # of points that are stated with two decimals
 class KattisData:
     """The test data, as submissions are scored on it."""
 
-    kind: KattisKind  # with `score` too if DOMjudge takes the scores from the validator
+    kind: KattisKind  # with `score` too where DOMjudge or problemtools takes the scores from the validator
     root: TestGroup
     by_points: bool  # whether groups state their points as before version 2025
     for_domjudge: bool  # whether the points are given as by DOMjudge
@@ -46,7 +46,9 @@ class KattisData:
         return (self.root, *self.root.secret[:1])
 
     def one_group_suffices(self, subtasks: Sequence[Subtask]) -> bool:
-        """Whether a submission that is accepted, by one of the groups or in any case, may be meant for one group."""
+        """Whether an accepted submission may solve only one group: because one accepted group is enough, or because the
+        outer group always accepts.
+        """
         in_part = any(_ACCEPTED_IN_PART & set(group.flags) for group in self.outer)
         may_get_a_part = self.kind.custom_score or sum(subtask.points > 0 for subtask in subtasks) > 1
         return self.by_points and in_part and may_get_a_part

@@ -85,7 +85,10 @@ class KattisSettings:
 
     @cached_property
     def identifier(self) -> str:
-        """The problem's id. DOMjudge's `short-name` is none: it may be the letter that the problem has in a contest."""
+        """The problem's id.
+
+        DOMjudge's `short-name` is not used: it may be the letter that the problem has in a contest.
+        """
         name = self._ini.get("externalid") or self._package.name
         if not _IDENTIFIER.fullmatch(name):
             raise InputError(f"{name!r} cannot be a problem's id; rename the package (letters, digits, - and _)")

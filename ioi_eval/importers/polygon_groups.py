@@ -1,7 +1,7 @@
 """Tests and groups of a Polygon package, as subtasks. `docs/formats.md`, "From packages", has the rules.
 
-A group that depends on another one that depends on a third depends on that one too: it is not tested without it. A test
-of a complete group, and of a group that others depend on, is passed only with full marks.
+If group A depends on B, and B on C, then A depends on C too: A is tested only after both. A test of a complete group,
+and of a group that others depend on, is passed only with full marks.
 
 Source: MikeMirzayanov, "Polygon improvements: points and groups" (codeforces.com/blog/entry/60217).
 """

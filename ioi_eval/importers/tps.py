@@ -1,4 +1,4 @@
-"""TPS task directories, in which the IOI prepares its tasks, after their tests have been generated.
+"""TPS task directories (in which the IOI prepares its tasks) whose tests have been generated.
 
 Beside the contents of a CMS export, TPS states verdicts of each solution: one for all subtasks, and exceptions.
 Subtasks have the names that TPS's exporter gives them (`03-full`), so a directory and its export give the same
@@ -35,7 +35,7 @@ _NEWER = "internal/problem_model.py"  # in `scripts` of newer versions of TPS
 _NEWER_STANDARD = "gnu++20"  # Source: TPS 1.26, `scripts/templates/problem_defaults.py`
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
 _CODE_ENDINGS = (".cpp", *CMS_HEADERS)
-_SCRIPTS = ("checker/checker.py", "checker/checker.sh")  # for TPS, which runs what `make` leaves
+_SCRIPTS = ("checker/checker.py", "checker/checker.sh")  # can be checkers, because TPS runs whatever `make` leaves
 _OTHER_NAMES = {  # of verdicts. Source: TPS 1.26, `scripts/internal/verdicts.py`
     "model_solution": "model",
     "correct": "ac accept accepted",
