@@ -8,6 +8,7 @@ Source: Kattis problem package format, version "legacy"; DOMjudge manual, "Probl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from ioi_eval.importers.kattis_programs import GRADER, flag_words, included_file
 from ioi_eval.importers.kattis_scoring import read_data
 from ioi_eval.importers.kattis_settings import FORMAT, INI_FILE, MAX_MEASURED_S, ROOT_FILE, KattisSettings
 from ioi_eval.importers.kattis_submissions import KattisSubmissions
-from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, named_config
 from ioi_eval.model import ProblemKey, TaskType
 from ioi_eval.problems.task_parameters import Parameter
@@ -56,6 +57,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     subtasks = subtasks_of(data)
     data.check_points(package, subtasks)
     kind = data.kind
+    if not kind.validation:
+        _note_long_answers(package, data.root.all_tests, int(columns["output_limit"]))
     validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
     included = included_files(package)
     has_grader = any(path == GRADER for path, _ in included)
@@ -80,6 +83,16 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         return task
     any_group = kind.legacy and data.one_group_suffices(subtasks)
     return replace(task, timing=settings.derived_timing(task, any_group=any_group))
+
+
+def _note_long_answers(package: Package, tests: Sequence[str], most: int) -> None:
+    """Note answers that a submission cannot print. (A validator of the package may expect something shorter.)"""
+    longer = [path for test in tests if package.size(path := f"data/{test}.ans") > most]
+    if longer:
+        package.notes.append(
+            f"{len(longer)} answers are longer than a submission's output may be ({most:,} bytes):"
+            f" {first_names(longer)}; state `output` (MiB) in the limits of {ROOT_FILE}"
+        )
 
 
 def _columns(settings: KattisSettings, time_limit_s: float) -> RowValues:

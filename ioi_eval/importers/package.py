@@ -117,6 +117,10 @@ class Package:
             raise InputError(self.absent(name))
         return self._files.read(self._members[name], name, most)
 
+    def size(self, name: str) -> int:
+        """A file's size; 0 if it cannot be read."""
+        return self._files.size(self._members[name]) if name in self._members else 0
+
     def zipped(self, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
         """Some files of a zip in the package: their paths in it and their contents."""
         content = self.read(name)

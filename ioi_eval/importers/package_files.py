@@ -80,6 +80,10 @@ class PackageFiles(ABC):
         return content
 
     @abstractmethod
+    def size(self, member: Any) -> int:
+        """A file's size; 0 if it cannot be read."""
+
+    @abstractmethod
     def _read(self, member: Any, most: int) -> bytes: ...
 
 
@@ -117,6 +121,9 @@ class _Directory(PackageFiles):
             return False
         return path.is_dir()
 
+    def size(self, member: Path) -> int:
+        return member.stat().st_size if member.exists() else 0
+
     def _read(self, member: Path, most: int) -> bytes:
         return _regular_file(member, self._root, most)
 
@@ -129,6 +136,9 @@ class _Zip(PackageFiles):
         links = {_zip_name(info) for info in files if stat.S_ISLNK(info.external_attr >> 16)}
         members = {name: info for info in files if (name := _zip_name(info)) not in links}
         super().__init__(where, members, tuple(links))
+
+    def size(self, member: zipfile.ZipInfo) -> int:
+        return member.file_size
 
     def _read(self, member: zipfile.ZipInfo, most: int) -> bytes:
         _check_size(member.file_size, most)
@@ -146,6 +156,9 @@ class _Tar(PackageFiles):
         _check_expanded(where, sum(info.size for info in members), where.stat().st_size)
         links = tuple(info.name for info in members if info.issym() or info.islnk())
         super().__init__(where, {info.name: info for info in members if info.isfile()}, links)
+
+    def size(self, member: tarfile.TarInfo) -> int:
+        return member.size
 
     def _read(self, member: tarfile.TarInfo, most: int) -> bytes:
         _check_size(member.size, most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -335,3 +336,21 @@ def test_linked_tests(tmp_path: Path) -> None:
         zipped.writestr(link, "../two/1.in")
     with pytest.raises(InputError, match="is a link; unpack the archive"):
         import_package(archive, year=2026)
+
+
+@pytest.mark.parametrize("kind", ["directory", "zip", "tar"])
+def test_answers_that_no_submission_may_print(tmp_path: Path, kind: str) -> None:
+    """They are noted, with the setting that allows them. A validator of the package may accept less than an answer."""
+    note = r"1 answers are longer than a submission's output may be (8,388,608 bytes): data/secret/02.ans;"
+    long = {"data/secret/02.ans": "1" * 8 * MIB + "\n", "data/secret/10.ans": "1" * 8 * MIB}
+
+    def notes(**changes: str | None) -> str:
+        where = package(tmp_path, PASS_FAIL, **long, **changes)
+        if kind != "directory":
+            where = Path(shutil.make_archive(str(where), kind, where.parent, where.name))
+        return "".join(import_package(where, year=2026).notes)
+
+    assert note in notes()
+    assert "a submission's output" not in notes(**{"problem.yaml": "name: x\nlimits:\n  output: 9\n"})
+    validated = {"problem.yaml": "name: x\nvalidation: custom\n", "output_validators/v.cpp": "int main() {}\n"}
+    assert "a submission's output" not in notes(**validated)
