@@ -102,6 +102,7 @@ class RunnerJudge:
         built = await self._build_in_first_job(run) if self._builds_in_first_job(run) else None
         if built is not None and built.succeeded and run.judging.is_done():
             return compiling.successful_outcome(built)
+        # what the first job has compiled is not compiled again
         judges, (compiled, submission) = await both(
             self._builder.judge_programs(run.problem, run.target), self._compile(run, known=built)
         )

@@ -298,7 +298,7 @@ class LocalSandbox:
     def _try_box(self) -> subprocess.CompletedProcess[str]:
         """Make a box, and in it namespaces like those that the runner makes, if there is a command for that."""
         box = in_namespaces(has_size_option=self._has_size_option)
-        namespaces = ("unshare", "--mount", "--pid", "--fork") * _TRIED_NAMESPACES
+        namespaces = ("unshare", "--mount", *("unshare", "--pid", "--fork") * _TRIED_NAMESPACES)
         inside = namespaces if shutil.which("unshare", path=PATH) else ()
         return _try((*as_user(_box_uid(0)), *box, "--", *inside, "/usr/bin/true"))
 
