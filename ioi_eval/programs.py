@@ -32,8 +32,8 @@ from ioi_eval.errors import (
 from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import harness, recipes
+from ioi_eval.jobs.find_runner import find_runner_job, runner_binary, runner_key
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
-from ioi_eval.jobs.runner_job import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import Blob, Content, JudgeProgram, Language, Problem, ProblemKey, Retries, SourceFile, Verdict
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT, is_compiled
@@ -98,7 +98,7 @@ class Builder:
             nonlocal has_failed
             ready = shipped.content_for(shipped.RUNNER, target.toolchain.machine)
             nonce = secrets.token_hex(16)
-            job = replace(runner_job(target.toolchain, nonce=nonce, shipped=ready), retries=retries)
+            job = replace(find_runner_job(target.toolchain, nonce=nonce, shipped=ready), retries=retries)
             try:
                 return runner_binary(await self._sandbox.execute(job, target), nonce, ready)
             except SetupError as error:

@@ -23,8 +23,8 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cache_directory import delete_unused
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError
+from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.jobs.recipes import known_good_key
-from ioi_eval.jobs.runner_job import runner_key
 from ioi_eval.new_files import new_file
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local.compiler import detect

@@ -224,7 +224,7 @@ def test_importing_the_package_is_fast() -> None:
 NOT_OF_EVERY_RUN = {
     *("apps", "calibration", "compat", "doctor", "importers", "kept_programs", "sample", "validate"),
     *("events.lines", "events.tracking", "jobs.scripts_job", "rows.hub", "rows.tables"),
-    *("report.html", "report.hub", "report.markdown_pages", "report.one_submission", "report.result_sets"),
+    *("report.html", "report.hub", "report.markdown_pages", "report.submission_text", "report.result_sets"),
     *("sandbox.piston", "sandbox.serve", "scorer.scripts_judge"),
 }
 """Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them, or

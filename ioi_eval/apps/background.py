@@ -22,7 +22,7 @@ from ioi_eval.apps.settings import AppsSettings, read_checker
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment
 from ioi_eval.errors import InputError
-from ioi_eval.jobs.runner_job import runner_key
+from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.sandbox.local.sandbox import LocalSandbox

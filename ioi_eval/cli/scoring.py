@@ -157,7 +157,7 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOut
 def _show(call: ScoreCall, outcome: DumpOutcome, after: Callable[[ScoreCall, DumpOutcome], int], events: Events) -> int:
     texts = [terminal_report(outcome.summary)]
     if call.suspicious:
-        from ioi_eval.report.one_submission import suspicious_report
+        from ioi_eval.report.submission_text import suspicious_report
 
         texts.append(suspicious_report(result_rows(call.out), id_column=call.id_column))
     end_run(call.out, outcome.summary, events, *texts)

@@ -3,7 +3,7 @@
     job                                             kind     made from           made by      answer read by
     compiles something                              RUNNER   recipes             compile      runner_answer, compile
     runs programs on tests, may compile one first   RUNNER   run_setups          run_job      runner_answer
-    finds or compiles the runner itself             SCRIPTS  boxfiles, shipped   runner_job   runner_job
+    finds or compiles the runner itself             SCRIPTS  boxfiles, shipped   find_runner  find_runner
     judges one test by scripts                      SCRIPTS  a problem or row    scripts_job  scripts_answer
 
 Those of kind RUNNER have a `plan` for the runner (`plan` also has its time rules). `harness` says how a Python is asked

@@ -9,7 +9,7 @@ import pytest
 from ioi_eval import shipped
 from ioi_eval.apps.background import Background
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.jobs.runner_job import runner_key
+from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.model import Isolation
 
 

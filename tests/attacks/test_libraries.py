@@ -11,7 +11,7 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs.runner_job import runner_key
+from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.model import Execution, Isolation, Job
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox, Target

@@ -20,7 +20,7 @@ from ioi_eval.cli.cluster import abilities
 from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _exploration_findings
-from ioi_eval.jobs.runner_job import runner_key
+from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.model import Isolation, Profile
 from ioi_eval.sandbox.findings import NOT_BY_DEFAULT
 from ioi_eval.sandbox.local.compiler import detect

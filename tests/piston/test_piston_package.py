@@ -18,8 +18,8 @@ from ioi_eval import boxfiles, sample
 from ioi_eval.config import CompileLimits
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
+from ioi_eval.jobs.find_runner import find_runner_job, runner_binary
 from ioi_eval.jobs.runner_answer import compile_answer
-from ioi_eval.jobs.runner_job import runner_binary, runner_job
 from ioi_eval.model import Execution, Isolation, JobFile, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.scripts import Command
@@ -323,7 +323,7 @@ def test_the_package_s_runner_is_used(worker: Worker) -> None:
     """The job that compiles the runner returns the package's runner, if that has the same sources."""
     nonce = secrets.token_hex(16)
     toolchain = Toolchain(command="touch", version="", machine="", static=True)  # makes no valid runner
-    files = {file.name: file.content for file in runner_job(toolchain, nonce=nonce).files}
+    files = {file.name: file.content for file in find_runner_job(toolchain, nonce=nonce).files}
     texts = {name: content for name, content in files.items() if isinstance(content, bytes)}
     runner = next(file.content for file in worker.package if file.name.endswith("judge/runner"))
     assert runner_binary(worker.execute(texts), nonce) == runner

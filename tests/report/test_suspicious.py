@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ioi_eval.report.one_submission import suspicious_report
+from ioi_eval.report.submission_text import suspicious_report
 
 
 def row(**columns: Any) -> dict[str, Any]:

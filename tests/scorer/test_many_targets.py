@@ -17,7 +17,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import TargetLostError, UnavailableError
-from ioi_eval.jobs.runner_job import runner_key
+from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.model import (
     Blob,
     Execution,

@@ -9,8 +9,8 @@ import secrets
 from ioi_eval.config import CompileLimits
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
+from ioi_eval.jobs.find_runner import find_runner_job, runner_binary
 from ioi_eval.jobs.runner_answer import compile_answer
-from ioi_eval.jobs.runner_job import runner_binary, runner_job
 from ioi_eval.model import Execution, Isolation, Stage
 from ioi_eval.sandbox.piston import literals, wire
 from ioi_eval.sandbox.piston.stored_files import digest, runner_line, without_runner
@@ -116,7 +116,7 @@ def test_a_client_gets_the_server_s_runner(served: Served) -> None:
     nonce = secrets.token_hex(16)
     files = [
         {"name": file.name, "content": bytes(file.content).decode()}  # type: ignore[arg-type]
-        for file in runner_job(toolchain, nonce=nonce).files
+        for file in find_runner_job(toolchain, nonce=nonce).files
     ]
     run = served.execute(language="ioi_eval", files=files).json()["run"]
     stage = Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"])

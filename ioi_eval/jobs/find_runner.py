@@ -39,7 +39,7 @@ printf '\\n%s\\n%s\\n' "$(sha256sum < "${{runner:-{shipped}}}")" {nonce}
 """
 
 
-def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None) -> Job:
+def find_runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None) -> Job:
     """The job that finds or compiles the runner itself, on a target that has none yet.
 
     It uses the first of these that can be started: the runner of our Piston package (in the directory that the
@@ -78,8 +78,8 @@ def runner_key(toolchain: Toolchain) -> str:
 
 
 def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None) -> bytes:
-    """The runner from the answer to `runner_job`. BrokenTargetError if it does not compile there; TransientError if the
-    machine lacked something (`TransportError`: the answer was cut off)."""
+    """The runner from the answer to `find_runner_job`. BrokenTargetError if it does not compile there;
+    TransientError if the machine lacked something (`TransportError`: the answer was cut off)."""
     stage = execution.run
     if stage.code not in (0, None):
         output = (stage.stderr or stage.stdout).strip()[-2000:]

@@ -8,9 +8,9 @@ import pytest
 
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
 from ioi_eval.report.inputs import TextPart
-from ioi_eval.report.one_submission import Limits, TestTexts, submission_text
 from ioi_eval.report.result_values import has_run
 from ioi_eval.report.rows import JudgedSubmission, refused_row, result_row
+from ioi_eval.report.submission_text import Limits, TestTexts, submission_text
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem
 

@@ -12,7 +12,7 @@ import pytest
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError, TransportError
-from ioi_eval.jobs.runner_job import runner_binary, runner_job
+from ioi_eval.jobs.find_runner import find_runner_job, runner_binary
 from ioi_eval.model import Execution, Stage
 from ioi_eval.toolchain import Toolchain
 
@@ -33,7 +33,7 @@ def answer(
     toolchain = Toolchain(command=f"sh {compiler}", version="", machine="x86_64-linux-gnu", static=True)
     nonce = secrets.token_hex(16)
     script = b""
-    for file in runner_job(toolchain, nonce=nonce, shipped=shipped).files:
+    for file in find_runner_job(toolchain, nonce=nonce, shipped=shipped).files:
         assert isinstance(file.content, bytes)
         if file.name == "run":
             script = file.content.replace(f"'sh {compiler}'".encode(), f"sh {compiler}".encode())
