@@ -27,7 +27,7 @@ from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import MCPBR_RECORDS, RESULTS
 from ioi_eval.report.inputs import TextPart, beginning
 from ioi_eval.report.result_values import deciding_test
-from ioi_eval.report.rows import CpuSplit, count_run
+from ioi_eval.report.totals import CpuSplit, count_run
 
 APPS_CODEC = ResultCodec(encode=encode_result, decode=decode_result, tests=lambda result: len(result.tests))
 """Results of APPS problems in the journal."""

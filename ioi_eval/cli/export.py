@@ -49,7 +49,8 @@ def export(
     from ioi_eval.cli.sources import opened_results
     from ioi_eval.pipeline.writing import replacing
     from ioi_eval.report.groups import grouping_of
-    from ioi_eval.report.publication import Material, format_named, refuse_unknown
+    from ioi_eval.report.publication import format_named
+    from ioi_eval.report.publication.material import Material, refuse_unknown
     from ioi_eval.rows import open_source
 
     form = format_named(to)

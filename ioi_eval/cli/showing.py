@@ -34,11 +34,12 @@ from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.problems.time_scale import scaled
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import TextPart, beginning, stored_input
-from ioi_eval.report.submission_text import Limits, TestTexts, listing, submission_text
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import deciding_test, has_run, tests_of
-from ioi_eval.report.rows import JudgedSubmission, distinct_outcomes, result_row
+from ioi_eval.report.rows import JudgedSubmission, result_row
+from ioi_eval.report.submission_text import Limits, TestTexts, listing, submission_text
 from ioi_eval.report.texts import counted, printable
+from ioi_eval.report.totals import distinct_outcomes
 from ioi_eval.rows import is_hub_name, open_source
 from ioi_eval.scorer import Scorer
 

@@ -22,16 +22,9 @@ from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.result_values import deciding_test
-from ioi_eval.report.rows import (
-    CpuSplit,
-    JudgedSubmission,
-    ResultColumns,
-    count_run,
-    distinct_outcomes,
-    judge_error,
-    refused_row,
-)
+from ioi_eval.report.rows import JudgedSubmission, ResultColumns, refused_row
 from ioi_eval.report.summary import Summary
+from ioi_eval.report.totals import CpuSplit, count_run, distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 
 _KNOWN = 4096  # results whose columns are kept in memory: about 4 kB each

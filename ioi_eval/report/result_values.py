@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
-from ioi_eval.report.rows import COLUMNS_OF_RESULTS, NOT_RUN, name_in
+from ioi_eval.report.rows import COLUMNS_OF_RESULTS, name_in
+from ioi_eval.report.totals import NOT_RUN
 from ioi_eval.selection import PRECISION, ResultRow, sum_of_points
 
 NamedRow = tuple[str, ResultRow]

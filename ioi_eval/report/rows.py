@@ -9,9 +9,8 @@ Source: `ioi/run_tests` of huggingface/ioi (`TestResult`, `SubtaskResult.to_dict
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -23,6 +22,7 @@ from ioi_eval.model import OutputOnly, Problem, Submission, SubmissionResult, Su
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.schema_check import schema_named
+from ioi_eval.report.totals import CpuSplit, distinct_outcomes, judge_error
 from ioi_eval.scores import total_points
 
 
@@ -40,42 +40,8 @@ _RESULTS = frozenset(CONTEST_RESULT_COLUMNS) - _FROM_THE_DUMP
 APPS_RESULTS = frozenset((*result_columns("apps-result"), TEST_RESULTS, "all_subtasks_results"))
 """The columns of a dump that results for APPS rename: ours, and that by which readers know results of contests."""
 
-NOT_RUN = (Verdict.SKIPPED, Verdict.JE)
-"""Verdicts of tests that were not run; a JE may have been."""
-
 COLUMNS_OF_RESULTS = ("fingerprint", "duplicate_of", "all_subtasks_results")
 """The columns by which `name_in` knows rows of results and their family."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuSplit:
-    """Where CPU time went, in seconds: compiling submissions, running them, and their checkers and managers."""
-
-    compile: float = 0.0
-    run: float = 0.0
-    check: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """All CPU time."""
-        return self.compile + self.run + self.check
-
-    def __add__(self, other: CpuSplit) -> CpuSplit:
-        return CpuSplit(compile=self.compile + other.compile, run=self.run + other.run, check=self.check + other.check)
-
-    @classmethod
-    def of(cls, result: SubmissionResult) -> CpuSplit:
-        """The CPU time of judging one submission."""
-        outcomes = distinct_outcomes(result)
-        return cls(
-            compile=result.compile.cpu_ms / 1000,
-            run=math.fsum(outcome.cpu_ms or 0.0 for outcome in outcomes) / 1000,
-            check=math.fsum(outcome.check_cpu_ms or 0.0 for outcome in outcomes) / 1000,
-        )
-
-    def as_dict(self) -> dict[str, float]:
-        """For JSON."""
-        return {name: round(getattr(self, name), 3) for name in ("compile", "run", "check")}
 
 
 @fast_dataclass
@@ -175,34 +141,6 @@ class ResultColumns:
             "duplicate_of": judged.duplicate_of,
             "fingerprint": judged.fingerprint,
         }
-
-
-def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
-    """Every test that is not SKIPPED, each once, even if several subtasks list it."""
-    by_test: dict[str, TestOutcome] = {}
-    for subtask in result.subtasks:
-        for outcome in subtask.tests:
-            if outcome.verdict is not Verdict.SKIPPED:
-                by_test[outcome.test] = outcome
-    return list(by_test.values())
-
-
-def count_run(outcomes: Iterable[TestOutcome]) -> int:
-    """How many of these tests were run or judged. If nothing could be started, all are JE and have no time."""
-    return sum(outcome.verdict not in NOT_RUN or outcome.cpu_ms is not None for outcome in outcomes)
-
-
-def judge_error(result: SubmissionResult) -> str | None:
-    """Why a result has no score: the first failure of ours or of a judge program; `None` if it has a score."""
-    if result.score is not None:
-        return None
-    if result.compile.verdict is Verdict.JE:
-        return result.compile.message or "judge error while compiling"
-    for subtask in result.subtasks:
-        for outcome in subtask.tests:
-            if subtask.score is None and outcome.verdict is Verdict.JE:
-                return f"test {outcome.test}: {outcome.message or 'judge error'}"
-    return None
 
 
 def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:

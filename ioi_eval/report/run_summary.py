@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from ioi_eval.model import Verdict
 from ioi_eval.report.groups import Grouping, Groups
-from ioi_eval.report.rows import CpuSplit
+from ioi_eval.report.totals import CpuSplit
 from ioi_eval.version import __version__
 
 FORMAT = 1

@@ -17,8 +17,8 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import PRACTICE
-from ioi_eval.report.rows import CpuSplit
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
+from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import BestSubtasks
 from ioi_eval.selection import reasoning_length, select, selected_score, sum_of_points
 

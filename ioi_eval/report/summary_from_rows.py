@@ -29,10 +29,10 @@ from ioi_eval.report.frame import wrong_file
 from ioi_eval.report.groups import Grouping, too_many_groups
 from ioi_eval.report.result_sets import ResultSet
 from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of
-from ioi_eval.report.rows import CpuSplit
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
+from ioi_eval.report.totals import CpuSplit
 from ioi_eval.selection import ResultRow
 
 _RUN_ENTRIES = (

@@ -9,8 +9,9 @@ from typing import Any
 
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation, agrees, agrees_as_a_whole, deciding_test, is_judged
 from ioi_eval.model import SubmissionResult, SubtaskResult, Verdict
-from ioi_eval.report.rows import JudgedSubmission, distinct_outcomes, judge_error
+from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.texts import points
+from ioi_eval.report.totals import distinct_outcomes, judge_error
 from ioi_eval.validate.results import TOTAL, Difference, differences
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 

@@ -16,7 +16,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
 from ioi_eval.report.groups import MAX_GROUPS, NONE, OTHERS, Grouping, Groups, group_name, grouping_of
 from ioi_eval.report.markdown import markdown_report
-from ioi_eval.report.publication import Material
+from ioi_eval.report.publication.material import Material
 from ioi_eval.report.result_sets import open_results
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunCounts, RunFacts

@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.cli.reporting import remake
 from ioi_eval.estimates import mean_estimates, sign_flip
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.publication import Material
+from ioi_eval.report.publication.material import Material
 from ioi_eval.report.result_sets import open_results
 from ioi_eval.report.texts import half_up
 from tests.browser import Tab, needs_chromium

@@ -25,12 +25,13 @@ from ioi_eval.problems.row import Row
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report, markdown_table
 from ioi_eval.report.result_sets import Family, ResultSet
-from ioi_eval.report.rows import CpuSplit, JudgedSubmission, result_row
+from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.run_summary import KINDS, ReasonCounts, RunCounts, RunFacts
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import share, terminal_report
 from ioi_eval.report.texts import half_up, points, printable, table
+from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import submission_result
 from tests.scored import add_to
 from tests.small_problems import small_problem

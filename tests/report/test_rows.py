@@ -21,12 +21,11 @@ from ioi_eval.report.rows import (
     CONTEST_RESULT_COLUMNS,
     JudgedSubmission,
     ResultColumns,
-    distinct_outcomes,
-    judge_error,
     refused_row,
     result_row,
 )
 from ioi_eval.report.schema_check import wrong_value
+from ioi_eval.report.totals import distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem
 

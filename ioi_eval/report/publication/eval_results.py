@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.publication import MARK, SCORE, ExportFormat, Material, ModelGroup, Open
+from ioi_eval.report.publication import MARK, ExportFormat, Open
+from ioi_eval.report.publication.material import SCORE, Material, ModelGroup
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.texts import counted, file_name
 from ioi_eval.rows import is_hub_id

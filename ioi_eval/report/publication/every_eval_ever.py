@@ -17,7 +17,8 @@ from uuid import UUID
 
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import DRAWS, Estimate
-from ioi_eval.report.publication import MARK, SCORE, ExportFormat, Material, ModelGroup, Open
+from ioi_eval.report.publication import MARK, ExportFormat, Open
+from ioi_eval.report.publication.material import SCORE, Material, ModelGroup
 from ioi_eval.report.result_sets import Family
 from ioi_eval.version import __version__
 

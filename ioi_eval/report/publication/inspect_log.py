@@ -21,7 +21,8 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from ioi_eval.report.publication import MARK, SCORE, ExportFormat, Material, ModelGroup, Open, details, headline
+from ioi_eval.report.publication import MARK, ExportFormat, Open
+from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, details, headline
 from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.texts import file_name, plain

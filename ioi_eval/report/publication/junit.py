@@ -11,7 +11,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 
-from ioi_eval.report.publication import MARK, ExportFormat, Material, Open, details, headline
+from ioi_eval.report.publication import MARK, ExportFormat, Open
+from ioi_eval.report.publication.material import Material, details, headline
 from ioi_eval.report.result_values import share_of, verdict_of
 from ioi_eval.report.texts import plain
 from ioi_eval.selection import ResultRow

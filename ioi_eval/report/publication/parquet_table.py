@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.parquet import write_parquet
-from ioi_eval.report.publication import MARK, ExportFormat, Material, Open
+from ioi_eval.report.publication import MARK, ExportFormat, Open
+from ioi_eval.report.publication.material import Material
 from ioi_eval.version import __version__
 
 
