@@ -219,9 +219,14 @@ def says_its_plan(job: Job) -> Job:
     """The same job with a runner that compiles, and prints its plan instead of judging. `run` reports
     that as an error.
     """
+    return with_other_runner(job, SAYS_ITS_PLAN)
+
+
+def with_other_runner(job: Job, script: bytes) -> Job:
+    """The same job with a script in the place of the runner, which becomes `.true-runner`."""
     (runner,) = (file for file in job.files if file.name == "runner")
     others = tuple(file for file in job.files if file.name != "runner")
-    moved = dataclasses.replace(runner, name=".true-runner"), dataclasses.replace(runner, content=SAYS_ITS_PLAN)
+    moved = dataclasses.replace(runner, name=".true-runner"), dataclasses.replace(runner, content=script)
     return dataclasses.replace(job, files=(*others, *moved))
 
 

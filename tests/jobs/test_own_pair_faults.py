@@ -20,7 +20,20 @@ from ioi_eval.model import (
     SourceFile,
     Stage,
 )
-from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, content_of, fault, judged, pair_job, with_checker, with_config
+from tests.jobs.own_pair import (
+    CASE,
+    PLAIN,
+    SUM,
+    Boxes,
+    content_of,
+    fault,
+    judged,
+    judged_job,
+    pair_job,
+    with_checker,
+    with_config,
+    with_other_runner,
+)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +114,41 @@ def test_limits_of_a_compilation(boxes: Boxes, code: str, words: str) -> None:
     verdict, score, message = judged(boxes, PLAIN, code)
     assert (verdict, score) == ("CE", 0.0)
     assert words in message
+
+
+LACKING = """#!/bin/bash
+plan=${2#plan=} plan=/proc/self/fd/${plan%%,*}
+count=$(cat .times 2> /dev/null || echo 0)
+if [[ $1 == --fds ]] && ((count < TIMES)) && grep -q 'as=FILE$' "$plan"; then
+    echo $((count + 1)) > .times
+    echo '{"step":0,"code":1,"signal":0,"limit":null,"killed":0,"output":"MESSAGE"}'
+    sed -n 's/^nonce \\(.*\\)/{"end":true,"nonce":"\\1",}/p' "$plan"
+else
+    for box in . ../..; do [[ ! -f $box/.true-runner ]] || exec "$box/.true-runner" "$@"; done
+fi
+"""
+"""A runner whose compiler fails so many times on a file."""
+
+
+def lacking(job: Job, file: str, times: int) -> Job:
+    """The same job on a machine that has no process left for the compiler of a file, so many times."""
+    message = "g++: fatal error: cannot execute `cc1plus`: vfork: Resource temporarily unavailable"
+    script = LACKING.replace("FILE", file).replace("TIMES", str(times)).replace("MESSAGE", message)
+    return with_other_runner(job, script.encode())
+
+
+@pytest.mark.parametrize("file", ["graders/sum.cpp", "checker.cpp"])
+def test_a_machine_that_recovers(boxes: Boxes, file: str) -> None:
+    """The known good program shows that it has recovered, and then the other one is compiled again."""
+    job = pair_job(boxes, with_checker('int main() { puts("1"); }'), SUM)
+    assert judged_job(boxes, lacking(job, file, times=1))[:2] == ("AC", 1.0)
+
+
+def test_a_compilation_that_always_fails(boxes: Boxes) -> None:
+    """If the known good program compiles, the submission is the reason, whatever the messages say."""
+    verdict, score, message = judged_job(boxes, lacking(pair_job(boxes, PLAIN, SUM), "graders/sum.cpp", times=99))
+    assert (verdict, score) == ("CE", 0.0)
+    assert "Resource temporarily unavailable" in message
 
 
 @pytest.mark.parametrize("problem", [PLAIN, with_checker('int main() { puts("1"); }')], ids=["submission", "checker"])
