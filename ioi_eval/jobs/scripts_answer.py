@@ -32,6 +32,10 @@ _REFUSED = "Failed to compile "
 """The beginning of the last line on stdout of our own pair, if the submission does not compile. Every other failure is
 in the run stage. Source: `graders/compile`."""
 
+_STOPPED = re.compile("Compilation stopped by its limit: (?!output$|file$)", re.MULTILINE)
+"""The first line on stderr of our own pair if a limit stopped the compilation, except limits on sizes, which would stop
+a repetition too. Source: `graders/compile`."""
+
 _UNSUPPORTED = "Unsupported task type "
 """The message of the package's script, printed with a score of 0, if it cannot judge. Source: the reference's `run`."""
 
@@ -130,13 +134,14 @@ def compile_outcome(
 def is_doubtful(execution: Execution) -> bool:
     """Whether a failed compilation is repeated once, alone on the machine, before it counts.
 
-    It is if a limit stopped it, or if the messages mention a killed process, memory or a full disk. A program can forge
-    these messages, so they lead to a repetition and to nothing else.
+    It is if a limit stopped it (of our own pair one that is not on sizes), or if the messages mention a killed process,
+    memory or a full disk. A program can forge these messages, so they lead to a repetition and to nothing else.
     """
     stage = execution.compile
     if stage is None or stage.code == 0:
         return False
-    return stage.code is None or any(sign in stage.stderr for sign in MACHINE_SIGNS)
+    is_stopped = stage.code is None or _STOPPED.match(stage.stderr) is not None
+    return is_stopped or any(sign in stage.stderr for sign in MACHINE_SIGNS)
 
 
 def require_judged(execution: Execution) -> None:

@@ -17,6 +17,7 @@ from ioi_eval.jobs.scripts_job import Pair
 from ioi_eval.model import Content, Execution, Retries
 from ioi_eval.programs import Builder, with_retries
 from ioi_eval.sandbox import Sandbox
+from ioi_eval.scorer.scripts_judge import execute
 
 
 async def run_submission(
@@ -73,7 +74,7 @@ async def run_submission(
         return scripts_answer.score_and_feedback(await client.execute(job, target))
 
     async def judge(retries: Retries) -> Execution:
-        execution = await client.execute(replace(job, retries=retries), target)
+        execution = await execute(client, replace(job, retries=retries), target)
         if target.has_own_scripts:
             scripts_answer.require_judged_by_package(execution)
         else:

@@ -16,9 +16,10 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.scheduling import outcome_of_failure
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import scripts_answer, scripts_job
-from ioi_eval.model import CompileOutcome, Job, Retries, Verdict
+from ioi_eval.jobs.scripts_answer import is_doubtful
+from ioi_eval.model import CompileOutcome, Execution, Job, Retries, Verdict
 from ioi_eval.programs import with_retries
-from ioi_eval.sandbox import Sandbox
+from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.submission_run import SubmissionRun
 
 _MAX_FAILED = 3
@@ -42,6 +43,12 @@ async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> Compile
     return compiled or CompileOutcome(verdict=None)
 
 
+async def execute(sandbox: Sandbox, job: Job, target: Target) -> Execution:
+    """Execute a job of scripts; once more, alone on the machine, if it is in doubt whether the program compiles."""
+    execution = await sandbox.execute(job, target)
+    return await sandbox.execute(replace(job, alone=True), target) if is_doubtful(execution) else execution
+
+
 async def _run_test(
     run: SubmissionRun, sandbox: Sandbox, test: str, job: Job, compiled: CompileOutcome | None
 ) -> CompileOutcome:
@@ -53,9 +60,7 @@ async def _run_test(
 
     async def attempt(retries: Retries) -> CompileOutcome:
         nonlocal compiled
-        execution = await sandbox.execute(replace(job, retries=retries), run.target)
-        if scripts_answer.is_doubtful(execution):
-            execution = await sandbox.execute(replace(job, retries=retries, alone=True), run.target)
+        execution = await execute(sandbox, replace(job, retries=retries), run.target)
         limits = scripts_job.COMPILE_LIMITS
         outcome = scripts_answer.compile_outcome(
             execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
