@@ -2,7 +2,7 @@
 
 A target on a cluster has many workers, and any of them may have a full disk, or a compiler that lacks a part, while the
 others work. So a compilation whose error may have such a reason is repeated with the known good program before it, in
-the same job (`with_proof_if_in_doubt`).
+the same job (`with_known_good_if_in_doubt`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tools
 
 
-def with_proof_if_in_doubt(
+def with_known_good_if_in_doubt(
     recipe: Recipe, answer: CompileAnswer, target: Target, toolchain: Toolchain, language: Language
 ) -> Recipe | None:
     """The recipe for compiling something once more, after the known good program (by a standard that every compiler
@@ -36,17 +36,17 @@ def with_proof_if_in_doubt(
     is_in_doubt = compiling.is_machine_failure(output) or compiling.may_lack_a_part(output)
     if not (target.is_remote and is_in_doubt):
         return None
-    return recipes.with_proof(recipe, toolchain, compiled_rules(language).known_good_standard, language)
+    return recipes.with_known_good(recipe, toolchain, compiled_rules(language).known_good_standard, language)
 
 
-def without_proof(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileAnswer:
+def without_known_good(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileAnswer:
     """The answer to the recipe's own steps, within their own limit of CPU time: the job's is larger (`compile_job`).
     BrokenCompilerError if the compiler did not compile the known good program."""
-    if not recipe.proof:
+    if not recipe.known_good_steps:
         return answer
-    own = answer.steps[recipe.proof :]
+    own = answer.steps[recipe.known_good_steps :]
     if not (own or answer.artifacts):
-        why = compiling.compile_outcome(recipe, answer, compiling.with_time_for_proof(limits)).message
+        why = compiling.compile_outcome(recipe, answer, compiling.with_time_for_known_good(limits)).message
         raise BrokenCompilerError(f"the compiler there does not work: {why}")
     if sum(step.cpu_ms for step in own) > 1000 * limits.cpu_s:
         return replace(answer, steps=(*own[:-1], replace(own[-1], limit="cpu")), artifacts={})
@@ -165,10 +165,10 @@ class CompilerChecks:
             if compiling.was_not_found(error):
                 return str(error)
             raise
-        proved = with_proof_if_in_doubt(recipe, answer, target, toolchain, language)
-        if proved is not None and not answer.artifacts:
+        repeated = with_known_good_if_in_doubt(recipe, answer, target, toolchain, language)
+        if repeated is not None and not answer.artifacts:
             with contextlib.suppress(BrokenCompilerError):  # other workers do not compile it either: the answer counts
-                answer = await self._compile(proved, target)
+                answer = await self._compile(repeated, target)
         if answer.artifacts:
             if not (target.is_remote or was_compiled):
                 self._artifacts.put(recipes.known_good_key(toolchain, std, language), answer.artifacts["good"])

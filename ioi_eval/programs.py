@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compiler_checks import CompilerChecks, with_proof_if_in_doubt, without_proof
+from ioi_eval.compiler_checks import CompilerChecks, with_known_good_if_in_doubt, without_known_good
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import (
     BrokenCompilerError,
@@ -221,7 +221,7 @@ class Builder:
             return answer
         if isinstance(rules_of(language), CompiledLanguage):
             toolchain = await self.tools.toolchain(language, target)
-            recipe = with_proof_if_in_doubt(recipe, answer, target, toolchain, language) or recipe
+            recipe = with_known_good_if_in_doubt(recipe, answer, target, toolchain, language) or recipe
         return await self.compile(recipe, target, alone=alone)
 
     async def _execute(
@@ -237,7 +237,7 @@ class Builder:
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
             try:
                 answer = compile_answer(execution.run, nonce, execution.returned)
-                return without_proof(recipe, answer, limits)
+                return without_known_good(recipe, answer, limits)
             except TransientError as error:
                 if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
                     retries.useless += retries.tried[-1:]

@@ -168,7 +168,7 @@ def test_compilers_that_break_later_move_submissions_to_another_target(
     """If none is left, the program is JE: the compiler may work again soon."""
     workers = Workers(1, 0, lacks=lacks)
     builder = builder_for(workers, tmp_path)
-    recipe = replace(known_good_recipe(TARGET.toolchain), proof=3)
+    recipe = replace(known_good_recipe(TARGET.toolchain), known_good_steps=3)
     asyncio.run(builder.checks.require_working_compiler("gnu++17", TARGET, message="x"))
     workers.break_all()
     with pytest.raises(TargetLostError, match="execute"):

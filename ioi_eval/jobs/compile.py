@@ -33,7 +33,7 @@ _MESSAGE_CHARS = 8_000  # of the compiler's message are kept
 _TRUSTED_TIME_FACTOR, _TRUSTED_MEMORY_FACTOR = 6, 4
 """Sources that are no submissions get the compile limits of submissions times this: their authors are trusted."""
 
-_PROOF_CPU_S = 10.0
+_KNOWN_GOOD_CPU_S = 10.0
 """How much longer a job may work that first compiles the known good program (0.5 CPU-s). The runner takes its limit of
 CPU time also as the limit of idle time, which must stay below that of wall clock: a compiler that waits is CE, and one
 that does not end because the machine is busy is JE."""
@@ -49,9 +49,10 @@ crash counts, a known good program is compiled. An interpreter's crash counts on
 def compile_job(
     recipe: Recipe, runner: Content, limits: CompileLimits, least: Isolation, *, nonce: str, alone: bool = False
 ) -> Job:
-    """The job that executes a recipe, with these limits for its own steps; a proof before them gets time of its own."""
-    if recipe.proof:  # `compiler_checks.without_proof` limits the CPU time of the recipe's own steps
-        limits = with_time_for_proof(limits)
+    """The job that executes a recipe, with these limits for its own steps; the known good program before them gets
+    time of its own."""
+    if recipe.known_good_steps:  # `compiler_checks.without_known_good` limits the CPU time of the recipe's own steps
+        limits = with_time_for_known_good(limits)
     returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
     plan, files = compile_plan(recipe, limits, least, nonce=nonce, into=returns)
     return Job(
@@ -120,9 +121,9 @@ def trusted_limits(limits: CompileLimits) -> CompileLimits:
     )
 
 
-def with_time_for_proof(limits: CompileLimits) -> CompileLimits:
+def with_time_for_known_good(limits: CompileLimits) -> CompileLimits:
     """The limits of a job that first compiles the known good program, which takes time too."""
-    return replace(limits, cpu_s=min(limits.cpu_s + _PROOF_CPU_S, MAX_SECONDS))
+    return replace(limits, cpu_s=min(limits.cpu_s + _KNOWN_GOOD_CPU_S, MAX_SECONDS))
 
 
 def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:

@@ -52,7 +52,8 @@ class Recipe:
             submission's files.
         error_code: the exit code with which a step says that its input is wrong; `None` for any but 0.
         precompiled: if the steps use a worker's precompiled header: for which standard, and as which file.
-        proof: how many of the first steps only show that the compiler works.
+        known_good_steps: how many of the first steps compile the known good program, which shows that the compiler
+            works.
     """
 
     what: str
@@ -62,7 +63,7 @@ class Recipe:
     sees_system: bool = False
     error_code: int | None = None
     precompiled: tuple[str, str] | None = None
-    proof: int = 0
+    known_good_steps: int = 0
 
     @property
     def is_trusted(self) -> bool:
@@ -182,10 +183,10 @@ def known_good_recipe(
     return Recipe(what="known good program", steps=(*reading, *steps), artifacts=("good",), sees=toolchain.sees)
 
 
-def with_proof(recipe: Recipe, toolchain: Toolchain, std: str, language: Language) -> Recipe:
+def with_known_good(recipe: Recipe, toolchain: Toolchain, std: str, language: Language) -> Recipe:
     """A recipe that first compiles the known good program: with the same compiler, on the same worker of a target."""
-    proof = known_good_recipe(toolchain, std, language, was_compiled=True).steps
-    return replace(recipe, steps=(*proof, *recipe.steps), proof=len(proof))
+    steps = known_good_recipe(toolchain, std, language, was_compiled=True).steps
+    return replace(recipe, steps=(*steps, *recipe.steps), known_good_steps=len(steps))
 
 
 def known_good_key(toolchain: Toolchain, std: str, language: Language = Language.CPP) -> str:

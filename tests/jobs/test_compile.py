@@ -15,7 +15,7 @@ from ioi_eval.jobs.compile import (
     is_doubtful,
     may_lack_a_part,
     trusted_limits,
-    with_time_for_proof,
+    with_time_for_known_good,
 )
 from ioi_eval.jobs.recipes import Recipe, Step, grader_recipes, known_good_recipe, submission_recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
@@ -275,4 +275,4 @@ def test_the_highest_limits_are_accepted_in_each_compilation() -> None:
     """A problem's own program has several times the limits, but no more than the runner accepts."""
     highest = CompileLimits(cpu_s=MAX_SECONDS, wall_s=MAX_SECONDS, memory_bytes=MAX_BYTES)
     assert trusted_limits(highest) == highest
-    assert with_time_for_proof(highest) == highest
+    assert with_time_for_known_good(highest) == highest

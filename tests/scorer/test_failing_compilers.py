@@ -146,29 +146,29 @@ def test_a_forged_message_is_a_compile_error_also_on_a_worker(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("proof_s", "own_s", "message"),
+    ("good_s", "own_s", "message"),
     [
         (25, 0, "the compiler there does not work: Compilation stopped: over 20 s of CPU time"),
         (3, 9, "Compilation error exit code 1"),
         (3, 10.5, "Compilation stopped: over 10 s of CPU time"),
     ],
 )
-def test_the_proof_takes_no_time_from_the_submission(
-    tmp_path: Path, proof_s: float, own_s: float, message: str
+def test_the_known_good_program_takes_no_time_from_the_submission(
+    tmp_path: Path, good_s: float, own_s: float, message: str
 ) -> None:
-    """Each of the three steps of the known good program takes `proof_s`, and then one of the submission's `own_s`."""
+    """Each of the three steps of the known good program takes `good_s`, and then one of the submission's `own_s`."""
 
     def slow(job: Job) -> Stage:
         plan = plan_of(job)
-        proof = plan.count("\nstep ") - 2
-        if proof < 3:
+        good = plan.count("\nstep ") - 2
+        if good < 3:
             return MISSING(job)
         limit_ms, wall_ms = (int(plan.split(name)[1].split()[0]) for name in ("cpu_ms=", "wall_ms="))
         assert limit_ms < wall_ms  # it is the limit of idle time, too: one that waits is CE, not JE
         steps: list[dict[str, object]] = []
-        for number, seconds in enumerate([proof_s] * proof + [own_s]):
-            stopped = 1000 * (proof_s * number + seconds) >= limit_ms
-            failed = number == proof and not stopped
+        for number, seconds in enumerate([good_s] * good + [own_s]):
+            stopped = 1000 * (good_s * number + seconds) >= limit_ms
+            failed = number == good and not stopped
             step: dict[str, object] = {
                 **STEP,
                 "step": number,
