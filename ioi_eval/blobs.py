@@ -139,11 +139,3 @@ def _has(file: BinaryIO, content: bytes) -> bool:
             return False
         start += len(piece)
     return start == len(content)
-
-
-def _write_error(root: Path, error: OSError) -> SetupError:
-    if error.errno in NO_SPACE:
-        return SetupError(
-            f"no room for test data in {root}: {error.strerror}; free space, or set IOI_EVAL_CACHE to another disk"
-        )
-    return SetupError(f"cannot write test data to {root}: {error.strerror}; set IOI_EVAL_CACHE to a place that can be")
