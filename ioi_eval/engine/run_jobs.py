@@ -169,8 +169,8 @@ class Engine:
         queues = self._queues[asyncio.get_running_loop()].values()
         slots = {target.name: target.slots for target in self._sandbox.targets()}
         for queue in queues:
-            now = slots.get(queue.target.name, queue.target.slots)
-            most = max(1, now if self._max_jobs is None else min(now, self._max_jobs))
+            available = slots.get(queue.target.name, queue.target.slots)
+            most = max(1, available if self._max_jobs is None else min(available, self._max_jobs))
             while queue.running < most and (
                 self._max_jobs is None or sum(other.running for other in queues) < self._max_jobs
             ):

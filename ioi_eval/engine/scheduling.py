@@ -84,19 +84,19 @@ class ProgramRun:
         while True:
             await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
             if again := judging.machine_fault_reruns():
-                await self._run_elsewhere(again[:1])
+                await self._repeat_machine_fault(again[:1])
             elif late := judging.late_reruns():
                 await self._run_job(self._fitting(late, self._max_tests), alone=True, prefaults=True)
             else:
                 return self._weakest
 
-    async def _run_elsewhere(self, again: PlannedTests) -> None:
-        """Repeat a test that the machine failed on. If the program could not be started, another worker comes first,
-        and if that cannot start it either, another target (`TargetLostError`)."""
-        known = len(self._unable)
+    async def _repeat_machine_fault(self, test: PlannedTests) -> None:
+        """Run a test that the machine failed on once more, in a job of its own. If the program could not be started,
+        another worker comes first, and if that cannot start it either, another target (`TargetLostError`)."""
+        unable_before = len(self._unable)
         may_pause = len(set(self._unable)) <= _MAX_PAUSED
-        await self._run_job(again, alone=True, useless=self._unable[-1:] if may_pause else ())
-        if 0 < known < len(self._unable) and not self._target.is_only:
+        await self._run_job(test, alone=True, useless=self._unable[-1:] if may_pause else ())
+        if 0 < unable_before < len(self._unable) and not self._target.is_only:
             raise TargetLostError(f"programs could not be started on {self._target.name}")
 
     async def build(self) -> CompileAnswer:
