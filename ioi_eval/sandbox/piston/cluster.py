@@ -263,9 +263,9 @@ class PistonCluster:
 
     def _may_be_served(self, endpoint: str, sent: _SentJob, error: UnservedError) -> bool:
         """Whether to try another server after this one refused. Raises if no server can isolate programs."""
-        is_news = self._groups.has_changed(endpoint) and endpoint not in sent.refused
+        has_new_limits = self._groups.has_changed(endpoint) and endpoint not in sent.refused
         sent.refused.add(endpoint)
-        sent.refusals += not (is_news or self._groups.is_lost_for(endpoint, error))
+        sent.refusals += not (has_new_limits or self._groups.is_lost_for(endpoint, error))
         members = sent.group.members
         if members and self._groups.are_unconfined(members):
             if self._groups.are_unconfined(self._groups.used):

@@ -116,11 +116,11 @@ class WorkerGroups:
         if used is None:
             return
         if answer.is_too_large(status, answered):
-            is_news = size <= (used.worker.max_body_bytes or 0)
+            has_changed = size <= (used.worker.max_body_bytes or 0)
         else:
             name, most = answer.refused_ceiling(status, answered) or ("", None)
-            is_news = getattr(used.worker.installed.ceilings, name, most) != most
-        if is_news:
+            has_changed = getattr(used.worker.installed.ceilings, name, most) != most
+        if has_changed:
             used.has_changed = True
             raise UnservedError(f"its limits have changed: {answer.error_of(status, answered)}")
 
