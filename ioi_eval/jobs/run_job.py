@@ -207,7 +207,8 @@ def run_job(
 
 
 def _program_files(plan: RunnerPlan, planned: PlannedProgram, nonce: str) -> tuple[Uncompiled | None, list[JobFile]]:
-    """The files of the first program; if the job compiles it, also how, with the lines about that in the plan."""
+    """The files from which the job gets a program, and the program itself if the job compiles it. In that case the
+    plan gets the lines `compile` and `rest`."""
     content, setup = planned.program.content, planned.program.setup
     if not isinstance(content, Uncompiled):
         is_program = not setup.has_interpreter

@@ -59,8 +59,12 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileAnswer:
-    """All steps that were run, and the artifacts if all succeeded. `stayed`: whether the job that compiled the program
-    also ran it, from its box: then it is an artifact too only if other jobs may need it."""
+    """All steps that were run, and the artifacts if all succeeded.
+
+    Attributes:
+        stayed: whether the job that compiled the program ran it too. Then the program stayed in that job's box, and is
+            among the artifacts only if other jobs may need it.
+    """
 
     steps: tuple[StepLine, ...]
     artifacts: Mapping[str, bytes]

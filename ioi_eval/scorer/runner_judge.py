@@ -249,7 +249,8 @@ class RunnerJudge:
         return compiled_rules(run.submission.language).standard(run.problem, self._policy.std)
 
     def _counts_with_header(self, run: SubmissionRun, answer: CompileAnswer) -> bool:
-        """Whether the compilation used no precompiled header after all, or would certainly have ended the same way."""
+        """Whether this answer counts: no precompiled header was used after all, or the program compiled with it, in so
+        little CPU time that it would be below the limit without it too (`_SURE_SHARE`)."""
         if run.target.is_remote and not any(step.precompiled for step in answer.steps):
             self._headers.note_without()
             return True
