@@ -56,8 +56,8 @@
 // order in which the runner sees two processes end depends on the scheduler. But each side must close its FIFOs
 // to be noticed by the other, and inotify reports these closes in the order in which the kernel made them. PROTOCOL.md, "Whose
 // failure decides in communication", has the rules. A program can cause a manager's SIGPIPE whenever it likes, so that is the
-// program's 0, not a JE. (The manager has hung up on a process when it has closed both FIFOs: it may close one only to send an end
-// of file.) Source: CMS's Communication task type gives 0 whenever a process fails, and an error when the manager fails.
+// program's 0, not a JE. (For a manager, both FIFOs count: it may close one only to send an end of file.) Source: CMS's Communication
+// task type gives 0 whenever a process fails, and an error when the manager fails.
 //
 // After a test all of its processes are killed and reaped, its directories unmounted or emptied, its descriptors closed.
 //

@@ -126,7 +126,7 @@ class TestRun : RunningTest {
     Judgement judgement;
     bool decided = false;  // without a checker
     if (plan_.has_manager()) {
-      if (manager_.has_lost_its_reader() && somebody_hung_up_first()) {
+      if (manager_.has_lost_its_reader() && a_program_closed_first()) {
         read_score("0", judgement);
         judgement.message = "The program ended before the manager was done";
         decided = true;
@@ -144,7 +144,7 @@ class TestRun : RunningTest {
     }
     round_to_step(judgement);
     for (const Contestant& c : contestants_) {
-      // It failed after the manager had hung up. Even if the judge program gives points, CMS gives none.
+      // It failed after the manager had closed both FIFOs. Even if the judge program gives points, CMS gives none.
       if (failed_softly(c) && judgement.value > 0) return give_runtime_error(Limit::None);
     }
     set_verdict_by_score(judgement);
@@ -193,9 +193,9 @@ class TestRun : RunningTest {
     set_verdict(verdict, judgement.score, judgement.message);
   }
 
-  bool somebody_hung_up_first() {
+  bool a_program_closed_first() {
     for (size_t i = 0; i < contestants_.size(); i++) {
-      if (hang_ups_.first_to_hang_up(i) == HangUps::TheProcess) return true;
+      if (fifo_closes_.first_to_close(i) == FifoCloses::TheProcess) return true;
     }
     return false;
   }
@@ -206,7 +206,7 @@ class TestRun : RunningTest {
     Limit limit = limit_;
     for (Contestant& c : contestants_) {
       // If the manager failed, only earlier failures of contestants count.
-      if (manager_.fault != JudgeFault::None && !hung_up_first(c)) continue;
+      if (manager_.fault != JudgeFault::None && !closed_first(c)) continue;
       memory |= !c.stopped_for_others && over_memory(c);
       output |= !c.stopped_for_others && over_output(c);
       made_deadly_call |= c.made_deadly_call;

@@ -23,9 +23,9 @@ namespace runner {
 static_assert(kJudgeLastFd > kJudgeProgramFd + 2 * kMaxProcesses, "the end of a manager must be seen before its FIFOs are closed");
 
 // Finds out which side of each process's FIFO pair closed it first, by inotify.
-class HangUps {
+class FifoCloses {
  public:
-  explicit HangUps(Job& job)
+  explicit FifoCloses(Job& job)
       : inotify_(job.fifo_inotify),
         interactive_(rules_of(job.plan.task).interactive),
         forgeable_(job.plan.shows_fifos() && job.machine.can.landlock == 0),
@@ -35,11 +35,11 @@ class HangUps {
     inotify_ = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (!inotify_) system_fault("inotify_init1");
   }
-  HangUps(const HangUps&) = delete;
-  HangUps& operator=(const HangUps&) = delete;
+  FifoCloses(const FifoCloses&) = delete;
+  FifoCloses& operator=(const FifoCloses&) = delete;
 
   // Removes the watches and empties the queue, for the next test.
-  ~HangUps() {
+  ~FifoCloses() {
     for (const Watched& w : watched_) inotify_rm_watch(inotify_.get(), w.descriptor);
     if (manager_end_watch_ >= 0) inotify_rm_watch(inotify_.get(), manager_end_watch_);
     char buffer[2048];
@@ -64,7 +64,7 @@ class HangUps {
 
   // One side has ended, and the runner is about to open the FIFOs in its place, which the other side may then close before the runner.
   void note_end(Side side, size_t process) {
-    if (first_to_hang_up(process) == Nobody) first_[process] = side;
+    if (first_to_close(process) == Nobody) first_[process] = side;
   }
 
   // From here on nothing counts: the runner is about to kill the processes that are left, which closes their FIFOs too.
@@ -74,7 +74,7 @@ class HangUps {
   }
 
   // Which side has closed the FIFO pair of this process first, as far as is known now.
-  Side first_to_hang_up(size_t process) {
+  Side first_to_close(size_t process) {
     read_events();
     return first_[process];
   }
@@ -90,7 +90,7 @@ class HangUps {
         for (const Watched& w : watched_) {
           if (w.descriptor != event->wd || first_[w.process] != Nobody) continue;
           if ((event->mask & w.of_process) != 0) first_[w.process] = TheProcess;
-          // The manager may close one FIFO only to send an end of file. It has hung up when it has closed the other one too.
+          // The manager may close one FIFO only to send an end of file. So it counts once the manager has closed both.
           if ((event->mask & w.of_manager) == 0) continue;
           closed_by_manager_[w.process] |= w.of_manager;
           // An interactor's FIFOs are its descriptors 0 and 1, which may be closed before `errors`. So closing the one that it reads
@@ -193,7 +193,7 @@ class TestState {
         test_(test),
         passes_(passes),
         contestants_(job.directories.size()),
-        hang_ups_(job),
+        fifo_closes_(job),
         manager_(job) {}
 
   const IsolationFeatures& can() const { return job_.machine.can; }
@@ -242,14 +242,14 @@ class TestState {
   bool failed_softly(const Contestant& c) const { return !c.stopped_for_others && !failed_hard(c) && c.process.failed(); }
 
   // Whether it closed its FIFOs before the manager did; or, if no close was seen, whether it ended first.
-  bool hung_up_first(const Contestant& c) {
+  bool closed_first(const Contestant& c) {
     if (!plan_.has_manager()) return true;
-    HangUps::Side side = hang_ups_.first_to_hang_up(static_cast<size_t>(c.index));
-    if (side != HangUps::Nobody) return side == HangUps::TheProcess;
+    FifoCloses::Side side = fifo_closes_.first_to_close(static_cast<size_t>(c.index));
+    if (side != FifoCloses::Nobody) return side == FifoCloses::TheProcess;
     return manager_.process.alive() || manager_.ended_us >= c.ended_us;
   }
 
-  bool is_decisive(const Contestant& c) { return failed_hard(c) || (failed_softly(c) && hung_up_first(c)); }
+  bool is_decisive(const Contestant& c) { return failed_hard(c) || (failed_softly(c) && closed_first(c)); }
 
   Job& job_;
   const RunPlan& plan_;
@@ -258,7 +258,7 @@ class TestState {
   Passes& passes_;
   Outcome outcome_;
   std::vector<Contestant> contestants_;
-  HangUps hang_ups_;
+  FifoCloses fifo_closes_;
   Judge manager_;
   Limit limit_ = Limit::None;  // the limit that stopped all processes together (CPU or idle time), if one did
 };

@@ -101,7 +101,7 @@ class RunningTest : protected TestState {
       if (now >= next_tick_us()) tick(now);
       if (is_over(now)) break;
     }
-    hang_ups_.end();
+    fifo_closes_.end();
     bool has_ended = !manager_.process.alive() && (manager_.fault == JudgeFault::None || manager_.has_lost_its_reader());
     if (asks_without_end_ && has_ended) limit_ = Limit::Idle;
     for (Contestant& c : contestants_) stop_for_others(c);
@@ -169,7 +169,7 @@ class RunningTest : protected TestState {
     std::vector<std::string> args;
     for (size_t i = 0; i < contestants_.size(); i++) {
       make_directories(job_, job_.directories[i], static_cast<long>(i), test_);
-      hang_ups_.watch(i, job_.directories[i]);
+      fifo_closes_.watch(i, job_.directories[i]);
       args.push_back(job_.directories[i].fifo_out);
       args.push_back(job_.directories[i].fifo_in);
     }
@@ -184,7 +184,7 @@ class RunningTest : protected TestState {
     args.insert(args.end(), plan_.manager.args.begin(), plan_.manager.args.end());
     if (partner != nullptr && !plan_.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
     manager_.open_outputs();
-    hang_ups_.watch_end(manager_);  // before its start: it may end before we run again
+    fifo_closes_.watch_end(manager_);  // before its start: it may end before we run again
     manager_.begin(TrustedProgram::Manager, plan_.manager, args, {again.get(), answer.get(), -1, input.get()}, partner);
   }
 
@@ -436,12 +436,12 @@ class RunningTest : protected TestState {
     for (size_t i = 0; i < contestants_.size(); i++) {
       const Contestant& c = contestants_[i];
       if (!c.process.alive() && manager_alive) {
-        hang_ups_.note_end(HangUps::TheProcess, i);
+        fifo_closes_.note_end(FifoCloses::TheProcess, i);
         touch(job_.directories[i].fifo_out, O_WRONLY);
         touch(job_.directories[i].fifo_in, O_RDONLY);
         if (asks_without_end_) discard(touch(job_.directories[i].fifo_out, O_RDONLY));
       } else if (c.process.alive() && !manager_alive && (!c.started || plan_.fifo_use == FifoUse::Paths)) {
-        hang_ups_.note_end(HangUps::TheManager, i);
+        fifo_closes_.note_end(FifoCloses::TheManager, i);
         touch(job_.directories[i].fifo_in, O_WRONLY);
         touch(job_.directories[i].fifo_out, O_RDONLY);
       }
@@ -456,11 +456,11 @@ class RunningTest : protected TestState {
     if (manager_.process.alive()) return false;
     if (!anybody_alive()) return true;
     // Without a manager, or if the manager ended well, the processes continue within their limits. After a rejection, later
-    // events do not count. But a program that hung up before is about to end, and its end may be the cause of the rejection.
+    // events do not count. But a program that closed its FIFOs before is about to end, and its end may be the cause of the rejection.
     if (manager_.fault == JudgeFault::None && !rejected_by_interactor()) return false;
     bool own_failure_may_show = false;
     for (size_t i = 0; i < contestants_.size(); i++) {
-      own_failure_may_show |= contestants_[i].process.alive() && hang_ups_.first_to_hang_up(i) == HangUps::TheProcess;
+      own_failure_may_show |= contestants_[i].process.alive() && fifo_closes_.first_to_close(i) == FifoCloses::TheProcess;
     }
     return !own_failure_may_show || now - manager_.ended_us > kManagerGraceUs;
   }

@@ -307,9 +307,9 @@ void test_step_filter() {
 }
 
 // One side has ended before it opened its FIFOs. The runner opens them in its place, and is held up before it closes them:
-// meanwhile the other side reads the end of file, and ends. It did not hang up first, unless it had done so before.
-void test_hang_ups() {
-  char directory[] = "/tmp/hang-ups-XXXXXX";
+// meanwhile the other side reads the end of file, and ends. It was not the first to close, unless it had closed before.
+void test_fifo_closes() {
+  char directory[] = "/tmp/fifo-closes-XXXXXX";
   CHECK(mkdtemp(directory) != nullptr);
   ProcessDirectories fifos;
   fifos.fifo_in = std::string(directory) + "/in";
@@ -318,19 +318,19 @@ void test_hang_ups() {
   RunPlan plan;
   plan.task = TaskType::Communication;
   Machine machine;
-  for (HangUps::Side first : {HangUps::Nobody, HangUps::TheProcess}) {
-    for (HangUps::Side ended : {HangUps::TheManager, HangUps::TheProcess}) {
+  for (FifoCloses::Side first : {FifoCloses::Nobody, FifoCloses::TheProcess}) {
+    for (FifoCloses::Side ended : {FifoCloses::TheManager, FifoCloses::TheProcess}) {
       Job job{plan, machine};
       job.directories.resize(1);
-      HangUps hang_ups(job);
-      hang_ups.watch(0, fifos);
+      FifoCloses fifo_closes(job);
+      fifo_closes.watch(0, fifos);
       auto opened = [](const std::string& fifo, int mode) { return Fd(open(fifo.c_str(), mode | O_NONBLOCK)); };
-      if (first == HangUps::TheProcess) opened(fifos.fifo_in, O_RDONLY);
-      hang_ups.note_end(ended, 0);
+      if (first == FifoCloses::TheProcess) opened(fifos.fifo_in, O_RDONLY);
+      fifo_closes.note_end(ended, 0);
       Fd in = opened(fifos.fifo_in, O_RDWR), out = opened(fifos.fifo_out, O_RDWR);  // so that neither side waits
-      if (ended == HangUps::TheManager) opened(fifos.fifo_in, O_RDONLY), opened(fifos.fifo_out, O_WRONLY);
-      if (ended == HangUps::TheProcess) opened(fifos.fifo_in, O_WRONLY), opened(fifos.fifo_out, O_RDONLY);
-      CHECK(hang_ups.first_to_hang_up(0) == (first == HangUps::Nobody ? ended : first));
+      if (ended == FifoCloses::TheManager) opened(fifos.fifo_in, O_RDONLY), opened(fifos.fifo_out, O_WRONLY);
+      if (ended == FifoCloses::TheProcess) opened(fifos.fifo_in, O_WRONLY), opened(fifos.fifo_out, O_RDONLY);
+      CHECK(fifo_closes.first_to_close(0) == (first == FifoCloses::Nobody ? ended : first));
     }
   }
   for (const std::string& fifo : {fifos.fifo_in, fifos.fifo_out}) unlink(fifo.c_str());
@@ -413,7 +413,7 @@ int main() {
   test_no_descriptor_left();
   test_filters();
   test_step_filter();
-  test_hang_ups();
+  test_fifo_closes();
   test_messages();
   test_descendants();
   test_memory();
