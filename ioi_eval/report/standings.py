@@ -213,7 +213,7 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
     try:
         problems = frozenset(map(str, _list("problems", row["problems"])))
         totals = tuple(_totals(_list("contestants_ranking", row["contestants_ranking"] or "[]"), where))
-        cutoffs = {name: float(row[f"{name}_cutoff"]) for name in MEDALS if is_finite(row.get(f"{name}_cutoff"))}
+        cutoffs = {name: _points(stated, where) for name in MEDALS if (stated := _cutoff(row, name)) is not None}
         contest = str(row["contest_id"])
     except (KeyError, ValueError) as error:
         reason = f"it lacks the column {error.args[0]}" if isinstance(error, KeyError) else error
@@ -222,6 +222,13 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
             "with a column points (and contestant, medal, year)"
         ) from error
     return Standings(contest=contest, problems=problems, totals=totals, cutoffs=cutoffs, source=where)
+
+
+def _cutoff(row: Mapping[str, Any], medal: str) -> Any:
+    """What a row states as the points needed for a medal; `None` if they are unknown: null, NaN or an empty text."""
+    stated = row.get(f"{medal}_cutoff")
+    is_unknown = stated == "" or (isinstance(stated, int | float) and not is_finite(stated))
+    return None if is_unknown else stated
 
 
 def _list(column: str, value: Any) -> Sequence[Any]:

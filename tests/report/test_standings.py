@@ -95,6 +95,20 @@ def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
     assert other.rank(6).text() == "bronze"
 
 
+def test_cutoffs_of_liveoibench_may_be_texts(tmp_path: Path) -> None:
+    """As in rows that were made from a CSV table; an empty text is an unknown cutoff. A text that is no number is
+    refused.
+    """
+    path = tmp_path / "contests.jsonl"
+    path.write_text(json.dumps(live(gold_cutoff="200", silver_cutoff="150.5", bronze_cutoff="")) + "\n")
+    (found,) = read_standings(str(path))
+    assert found.cutoffs == {"gold": 200.0, "silver": 150.5}
+    assert found.rank(200).medal == "gold"
+    path.write_text(json.dumps(live(gold_cutoff="high")) + "\n")
+    with pytest.raises(InputError, match="'high' is not a number of points"):
+        read_standings(str(path))
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
