@@ -171,7 +171,8 @@ def _from_table(path: Path) -> list[Standings]:
             raise InputError(
                 f"{path}, line {number}: {row['medal']} is not a medal; write {', '.join(MEDALS)} or nothing"
             )
-        years.setdefault(row.get("year", ""), []).append((_points(row["points"], f"{path}, line {number}"), medal))
+        year = row.get("year", "").removesuffix(".0")  # pandas writes 2024.0 if some rows have no year
+        years.setdefault(year, []).append((_points(row["points"], f"{path}, line {number}"), medal))
     return [
         Standings(
             contest=year or path.stem,

@@ -61,6 +61,9 @@ def test_a_table_has_a_contest_for_each_year(tmp_path: Path) -> None:
     (any_year,) = read_standings(str(path))
     assert any_year.rank(2).text() == "rank 2 of 2, percentile 50"
     assert any_year.has("1999/x", practice=False)
+    path.write_text("points,year\n1,2024.0\n2,2024\n")
+    (of_table,) = read_standings(str(path))
+    assert (of_table.year, of_table.totals) == ("2024", (1.0, 2.0))
 
 
 def live(**other: Any) -> dict[str, Any]:
