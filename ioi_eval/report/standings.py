@@ -13,6 +13,7 @@ import csv
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -193,6 +194,7 @@ def _rows_of_table(path: Path) -> list[tuple[int, dict[str, str]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
+            names = [name.strip().lower() for name in reader.fieldnames or ()]
             rows = [
                 (reader.line_num, {name.strip().lower(): (value or "").strip() for name, value in row.items() if name})
                 for row in reader
@@ -203,6 +205,8 @@ def _rows_of_table(path: Path) -> list[tuple[int, dict[str, str]]]:
     if not rows:
         raise InputError(f"{path}: there are no contestants in this table")
     _, first = rows[0]
+    if twice := [name for name, count in Counter(names).items() if name and count > 1]:
+        raise InputError(f"{path}: two columns are called {twice[0]} (in lower case); remove or rename one")
     if "points" not in first:
         columns = ", ".join(first)
         raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {columns}")

@@ -118,6 +118,7 @@ def test_cutoffs_of_liveoibench_may_be_texts(tmp_path: Path) -> None:
         ("a.csv", "name,score\nA,1\n", "needs a column points; its columns are: name, score"),
         ("a.csv", "", "there are no contestants in this table"),
         ("a.csv", "contestant,points\n", "there are no contestants in this table"),
+        ("a.csv", "points,Points \n1,2\n", "two columns are called points"),
         ("a.csv", "points,medal\n1,gold\n2,iron\n", "line 3: iron is not a medal"),
         ("a.csv", "points\n1\n\n?\n", r"line 4: '\?' is not a number of points"),
         ("a.csv", "points\nnan\n", "'nan' is not a number of points"),
