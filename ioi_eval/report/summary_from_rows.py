@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
@@ -162,7 +163,12 @@ def _facts_of(results: Sequence[ResultSet]) -> RunFacts:
 def _cpu_of(summaries: Iterable[Mapping[str, Any]]) -> CpuSplit:
     """The sum of the `cpu_s` of summaries, or of their runs. That of APPS is one number."""
     parts = (each.get("cpu_s") or {} for each in summaries)
-    return sum((CpuSplit(**part) if isinstance(part, Mapping) else CpuSplit(run=part) for part in parts), CpuSplit())
+    return sum((_cpu_split(part) if isinstance(part, Mapping) else CpuSplit(run=part) for part in parts), CpuSplit())
+
+
+def _cpu_split(stated: Mapping[str, float]) -> CpuSplit:
+    """The times that this version knows: a later one may write more."""
+    return CpuSplit(**{each.name: stated[each.name] for each in fields(CpuSplit) if each.name in stated})
 
 
 def _problem(key: ProblemKey, known: Mapping[str, Any], row: ResultRow) -> Problem:

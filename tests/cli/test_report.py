@@ -207,7 +207,8 @@ def test_cpu_times_of_several_directories_are_summed(tmp_path: Path) -> None:
         out = write_results(tmp_path / name, [contest_row("a", 1.0)])
         assert remake([out], None, "uuid") == 0
         path = out / "summary.json"
-        summary, cpu = orjson.loads(path.read_bytes()), {"compile": compiled, "run": 0.25, "check": 0.125}
+        cpu = {"compile": compiled, "run": 0.25, "check": 0.125, "of_a_later_version": 1.0}
+        summary = orjson.loads(path.read_bytes())
         path.write_bytes(orjson.dumps({**summary, "cpu_s": cpu, "this_run": {**summary["this_run"], "cpu_s": cpu}}))
         directories.append(out)
     assert remake(directories, tmp_path / "all", "uuid") == 0
