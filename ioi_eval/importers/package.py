@@ -77,7 +77,7 @@ class Package:
         self.root_file = root_file
         prefix, self._members = _below_root(files.where, root_file, clean)
         links = (str(PurePosixPath(name.replace("\\", "/"))) for name in files.links)
-        self.links = tuple(sorted(link.removeprefix(prefix) for link in links))
+        self.links = tuple(sorted(link.removeprefix(prefix) for link in links if link.startswith(prefix)))
         if self.links:
             self.notes.append(f"links that are not followed: {first_names(self.links)}")
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)

@@ -93,8 +93,8 @@ class _Directory(PackageFiles):
     def __init__(self, where: Path) -> None:
         self.where, self._root = where, _real(where)
         members = dict(self._walk(where, "", 0, [0]))
-        links = tuple(name for name, path in members.items() if path.is_symlink() and path.is_dir())
-        super().__init__(where, {name: path for name, path in members.items() if name not in set(links)}, links)
+        links = dict.fromkeys(name for name, path in members.items() if path.is_symlink() and path.is_dir())
+        super().__init__(where, {name: path for name, path in members.items() if name not in links}, tuple(links))
 
     def _walk(self, directory: Path, prefix: str, depth: int, seen: list[int]) -> Iterator[tuple[str, Path]]:
         for name in sorted(os.listdir(directory)):

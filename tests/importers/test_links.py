@@ -63,6 +63,14 @@ def test_a_checker_in_a_directory_outside_of_the_task(tmp_path: Path) -> None:
         italian_yaml.import_package(tmp_path / "p", year=2026)
 
 
+def test_links_beside_the_package_are_not_its_own(tmp_path: Path) -> None:
+    """The package may be in a directory with others. It was refused, because `tests` there is a link."""
+    write_package(tmp_path / "tasks" / "sum", test_cms.PACKAGE)
+    (tmp_path / "tasks" / "tests").symlink_to("/usr")
+    task = cms.import_package(tmp_path / "tasks", year=2026)
+    assert not any("not followed" in note for note in task.notes)
+
+
 def test_other_links_are_noted(tmp_path: Path) -> None:
     """Solutions are missing, but the others are judged correctly."""
     task = cms.import_package(archived(tmp_path, test_cms.PACKAGE, "solutions/model_solution/main.cpp"), year=2026)
