@@ -30,7 +30,7 @@ _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
 _LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing a megabyte takes a second or more
 _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
-_LARGEST_LIMIT = 1e12  # whatever its unit
+_LARGEST_LIMIT = 10**12  # whatever its unit
 _MAX_NODES = 100_000
 _DEEPEST_VALUE = 100  # Python shows and copies values by recursion, which ends at about 1,000
 _SHOWN_CHARS = 200  # letters of a name
@@ -182,7 +182,9 @@ class Package:
     def check_limit(self, value: object, field: str, file: str) -> float:
         """A limit that a file of the package states."""
         if not is_number(value) or not 0 < value < _LARGEST_LIMIT:
-            raise InputError(f"{self.where}: {field} is {value!r} in {file}; it must be a number above 0")
+            raise InputError(
+                f"{self.where}: {field} is {value!r} in {file}; it must be a number above 0 and below 10^12"
+            )
         return value
 
     def yaml(self, name: str) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def build_task(
         numbered = enumerate(rows, 1)
         problem = draft_problem(Row(source=str(package.where), number=number, values=row) for number, row in numbered)
     except RowError as error:
-        raise InputError(str(error)) from error  # of the package: its user has no rows
+        raise InputError(error.problem) from error  # without the row: the user of a package has none
     in_cpp = [model for model in models if model.path and language(model.path) == "cpp" and not model.files]
     _check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
     if not derive_limit:

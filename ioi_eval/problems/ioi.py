@@ -154,12 +154,10 @@ def _warn(source: Source, key: ProblemKey, notes: Iterable[str]) -> None:
 
 
 def draft_problem(rows: Iterable[Row]) -> Problem:
-    """The problem of some rows (with `PROBLEM_COLUMNS`), without its tests. This finds every error in the rows."""
+    """The problem of some rows (with `PROBLEM_COLUMNS`), without its tests. This finds every error in the rows; only a
+    `RowError` names the row."""
     ((key, group),) = _grouped(rows, None, None)[0].items()
-    try:
-        return _draft(key, group)
-    except InputError as error:
-        raise _placed(key, error, group) from error
+    return _draft(key, group)
 
 
 def _grouped(

@@ -77,6 +77,18 @@ def test_a_time_limit_that_may_be_in_milliseconds_is_noted(tmp_path: Path) -> No
     assert "the time limit is 1000 s; if milliseconds were meant, state seconds" in task.notes
 
 
+def test_messages_about_limits_are_about_the_package(tmp_path: Path) -> None:
+    """They name no rows, and say which limits are allowed."""
+    for limits, words in (
+        ({"memory_limit": 2 * 10**12}, r"memory_limit is 2000000000000 in problem\.json; .* above 0 and below 10\^12"),
+        ({"memory_limit": 256}, r"sum-CMS: memory_limit is 256; it must be a number of bytes"),
+        ({"time_limit": 90_000}, r"sum-CMS: time_limit is 90000 s; it must be from"),
+    ):
+        with pytest.raises(InputError, match=words) as caught:
+            read(tmp_path, **{"problem.json": {**META, **limits}})
+        assert "row" not in str(caught.value)
+
+
 def test_a_checker_is_used_whatever_the_parameters_say(tmp_path: Path) -> None:
     """CMS's loader asks only whether there is a checker. A list of parameters is CMS's own, so it counts."""
     meta = {**META, "task_type_params": {"task_type_parameters_Batch_output_eval": "diff"}}

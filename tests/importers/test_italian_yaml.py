@@ -173,7 +173,7 @@ def test_a_task_without_limits(tmp_path: Path) -> None:
     read(tmp_path / "stated")
     task = import_package(tmp_path / "stated/somma", year=2026, time_limit_s=3)
     assert [row["time_limit"] for row in task.problem_rows] == [3, 3, 3]
-    with pytest.raises(InputError, match=r"row 1: time_limit is 0; it must be") as caught:
+    with pytest.raises(InputError, match=r"somma: time_limit is 0; it must be") as caught:
         import_package(tmp_path / "stated/somma", year=2026, time_limit_s=0)
     assert "task.yaml" not in str(caught.value)
 
