@@ -45,7 +45,9 @@ class ValidateCall:
         ),
     ] = None
     no_resume: options.NoResume = False
-    id_column: options.IdColumn = "uuid"
+    id_column: Annotated[
+        str | None, option("--id-column C", "The column that names a solution; by default label, else uuid.")
+    ] = None
     year: options.Years = None
     problem: options.ProblemIds = None
     sandbox: SandboxGroup = field(default_factory=SandboxOptions)
@@ -74,7 +76,7 @@ class ValidateCall:
             "problems": self.problems,
             "tests": self.tests,
             **self.sandbox.as_dict(),
-            "id_column": self.id_column,
+            "id_column": self.id_column or "uuid",
             "years": sorted(self.year or ()),
             "problem_ids": sorted(self.problem or ()),
             **self.rules.as_dict(),
@@ -86,8 +88,8 @@ def validate(call: Annotated[ValidateCall, OptionGroup()]) -> int:
 
     Official solutions are judged on every test, and compared with what their authors state, or with RESULTS of others.
     These have the columns all_subtasks_points and all_subtasks_results, as `score` and huggingface/ioi write them;
-    their rows are matched by year, problem_id and label (or --id-column). Exit code 1 if a verdict differs from a
-    stated one, or a solution could not be judged.
+    their rows are matched by year, problem_id and the solution's name (--id-column). Exit code 1 if a verdict differs
+    from a stated one, or a solution could not be judged.
     """
     from ioi_eval.cli.validating import validate_solutions
 

@@ -17,20 +17,7 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
     parts += _listed("Not judged, because judging failed (JE)", values["undecided"])
     parts += _listed("Not judged", values["refused"])
     parts += _listed("Times near the time limit", [near_limit(entry) for entry in values["near_limit"]])
-    if values["unstated"]:
-        names = [printable(name) for name in values["unstated_names"]]
-        if more := values["unstated"] - len(names):
-            names.append(f"and {more} more")
-        unstated = counted(values["unstated"], "solution")
-        parts.append(f"{unstated} without a stated verdict: not judged ({'; '.join(names)}).")
-    if values["unmatched"]:
-        results = counted(values["unmatched"], "stated result")
-        parts.append(f"{results} without a solution: year, problem_id and label (or --id-column) must match.")
-    if values["pending"]:
-        pending = counted(values["pending"], "solution")
-        parts.append(
-            f"Interrupted: {pending} still to be judged. With --out, the same command goes on where it stopped."
-        )
+    parts += _left_out(values)
     if values["problems"]:
         parts.append(table(_HEAD, _counts(values)))
     parts.append(_conclusion(values))
@@ -54,6 +41,7 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     ):
         if items:
             parts += [f"## {title}", "\n".join(f"- {cell(item)}" for item in items)]
+    parts += map(cell, _left_out(values))
     return "\n\n".join(parts) + "\n"
 
 
@@ -105,6 +93,25 @@ def _counts(values: Mapping[str, Any]) -> list[tuple[str, ...]]:
     if len(rows) > 1:
         rows.append(("all", *(str(sum(c[k] for c in values["problems"].values())) for k in _HEAD[1:])))
     return rows
+
+
+def _left_out(values: Mapping[str, Any]) -> Iterable[str]:
+    """What was not compared, and why, except for what could not be judged."""
+    if values["unstated"]:
+        names = [printable(name) for name in values["unstated_names"]]
+        if more := values["unstated"] - len(names):
+            names.append(f"and {more} more")
+        unstated = counted(values["unstated"], "solution")
+        yield f"Left out, because no verdict is stated: {unstated} ({'; '.join(names)})."
+    if values["unmatched"]:
+        results = counted(values["unmatched"], "stated result")
+        yield (
+            f"{results} without a solution: year, problem_id and name (label, else uuid; or the column of --id-column) "
+            "must match."
+        )
+    if values["pending"]:
+        pending = counted(values["pending"], "solution")
+        yield f"Interrupted: {pending} still to be judged. With --out, the same command goes on where it stopped."
 
 
 def _conclusion(values: Mapping[str, Any]) -> str:

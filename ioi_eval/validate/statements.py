@@ -31,7 +31,7 @@ class StatedSolution:
     """A solution and what is stated about it.
 
     Args:
-        name: its label, else its id.
+        name: what the column for names has, else its label or id.
         subtasks: the statements about single subtasks.
         whole: the statement about the whole solution, if there are none about subtasks.
         total: the lowest and the highest stated points.
@@ -76,7 +76,7 @@ def read_solutions(
     source: Source,
     problems: ProblemSet,
     *,
-    id_column: str = "uuid",
+    id_column: str | None = None,
     against: Source | None = None,
     selection: RowSelection = _ALL_ROWS,
 ) -> StatedSolutions:
@@ -84,7 +84,7 @@ def read_solutions(
 
     Args:
         source: rows with `code`, `label` or an id, and `expected_subtasks`, `expected_total` or `expected`.
-        id_column: the column with the id of a solution that has no label.
+        id_column: the column that names a solution; by default `label`, or `uuid` if a row has no label.
         against: results of others, with the same names; may be `source` itself.
 
     Raises:
@@ -96,17 +96,16 @@ def read_solutions(
     results = len(stated)
     reading = StatedSolutions()
     optional = (*COLUMNS, *OPTIONAL_COLUMNS)
-    read = (*optional, *submission_columns(id_column))
+    read = (*optional, *submission_columns(_id_column(id_column)))
     check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
     for row, _ in selection.rows(source):
         try:
-            column = name_in(row.values, id_column)
-            named_by = column if row.has(column) else "label"
+            named_by = _first_of(row, (name_in(row.values, _id_column(id_column)), "label"))
             submission = submission_from_row(row, id_column=named_by, problems=problems.problems)
             problem = _problem_of(row, submission, problems)
             submission = fitted(submission, row, problem)
         except RowError as error:
-            name = row.values.get("label") or row.values.get(id_column)
+            name = row.values.get("label") or row.values.get(_id_column(id_column))
             reading.refused.append(f"{error.source}, row {error.row} ({name}): {error.problem}" if name else str(error))
             continue
         except ODD_DATA as error:
@@ -126,11 +125,11 @@ def read_solutions(
     return reading
 
 
-def _needs(id_column: str) -> tuple[Need, ...]:
+def _needs(id_column: str | None) -> tuple[Need, ...]:
     return (
         Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}. Or are SOLUTIONS and --problems or --tests swapped?"),
         Need(columns=("problem_id",), advice="Add it to the rows: it says which problem a solution is for"),
-        Need(columns=("label", id_column), advice="Each solution needs a name: add a label"),
+        Need(columns=("label", _id_column(id_column)), advice="Each solution needs a name: add a label"),
     )
 
 
@@ -146,19 +145,36 @@ def _nothing_stated(source: Source, against: Source | None) -> str:
         return f"{source.describe()} states nothing to compare with; columns that would: {', '.join(COLUMNS)}"
     return (
         f"{against.describe()} has no results of the solutions in {source.describe()};"
-        " they are matched by year, problem_id and label (or --id-column)"
+        " they are matched by year, problem_id and name (label, else uuid; or the column of --id-column)"
     )
 
 
-def _name(row: Row, id_column: str) -> str:
-    return row.identifier("label" if row.has("label") else name_in(row.values, id_column))
+def _name(row: Row, id_column: str | None) -> str:
+    column = name_in(row.values, _id_column(id_column))
+    return row.identifier(_first_of(row, ("label", column) if id_column is None else (column, "label")))
+
+
+def _id_column(wanted: str | None) -> str:
+    return wanted or "uuid"
+
+
+def _first_of(row: Row, columns: tuple[str, str]) -> str:
+    """The first of these columns that the row has."""
+    for column in columns:
+        if row.has(column):
+            return column
+    raise row.error(
+        f"the solution has no name: {' and '.join(sorted(columns))} are missing or null; the row has: {row.columns}."
+        " Add a label, or name another column with --id-column"
+    )
 
 
 def _stated_results(
-    against: Source, problems: ProblemSet, id_column: str
+    against: Source, problems: ProblemSet, id_column: str | None
 ) -> dict[tuple[ProblemKey, str], StatedResult]:
     """The results of others by problem and name, without those for problems that we do not have."""
-    columns = ("year", "problem_id", "label", id_column, f"dump_{id_column}", *STATED_RESULT_COLUMNS)
+    named_by = _id_column(id_column)
+    columns = ("year", "problem_id", "label", named_by, f"dump_{named_by}", *STATED_RESULT_COLUMNS)
     results: dict[tuple[ProblemKey, str], StatedResult] = {}
     for row in against.iterate(columns):
         if was_refused(row):

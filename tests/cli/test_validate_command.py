@@ -48,7 +48,7 @@ def test_statements_that_are_true(validate: Start, tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "All 5 statements agree." in ended.stdout
-    assert "1 solution without a stated verdict: not judged (2024/add, silent)." in ended.stdout
+    assert "Left out, because no verdict is stated: 1 solution (2024/add, silent)." in ended.stdout
     values = json.loads((tmp_path / "out" / "validation.json").read_text())
     assert values["problems"] == {"2024/add": {"solutions": 3, "statements": 5, "agreements": 5}}
     assert "All 5 statements agree." in (tmp_path / "out" / "validation.md").read_text()

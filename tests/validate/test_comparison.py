@@ -155,9 +155,10 @@ def test_the_reports_are_complete() -> None:
     for words in (
         "subtask 02: stated AC, seen WA\n  test 3: WA, 0.300 s of 2 s, 1.0 MiB",
         "row 3: bad",
-        "6 solutions without a stated verdict: not judged (u; v; w; x; y; and 1 more).",
+        "Left out, because no verdict is stated: 6 solutions (u; v; w; x; y; and 1 more).",
     ):
         assert words in text
+    assert "Left out, because no verdict is stated: 6 solutions (u; v; w; x; y; and 1 more)." in document
     assert "\x1b" not in text
     assert "3 of 3 statements disagree; not judged: 1 solution." in text
     assert "| 2024/nile | sol.cpp | 02 | AC | WA | test 3: WA" in document

@@ -218,6 +218,24 @@ def test_results_are_matched_by_label_or_id() -> None:
     assert (reading.unstated, reading.unmatched) == (["2024/nile, u2"], 1)
 
 
+def test_a_named_column_comes_before_the_label() -> None:
+    """Labels need not be unique. A row without that column has its label as its name."""
+    labelled = {**BASE, **STATED, "label": "brute force"}
+    results = Rows({**labelled, "uuid": "u1"}, {**labelled, "uuid": "u2"}, {**labelled, "label": "u3"})
+    with pytest.raises(RowError, match="there are two results of brute force for 2024/nile"):
+        read_solutions(results, KNOWN, against=results)
+    reading = read_solutions(results, KNOWN, id_column="uuid", against=results)
+    assert [(solution.name, solution.statements) for solution in reading.solutions] == [("u1", 3), ("u2", 3), ("u3", 3)]
+
+
+def test_a_solution_without_a_name_is_refused() -> None:
+    """The message names both columns, because either is enough."""
+    rows = Rows({**BASE, "uuid": "u", "expected": "correct"}, {**BASE, "uuid": None, "expected": "correct"})
+    for wanted in (None, "uuid"):
+        (refused,) = read_solutions(rows, KNOWN, id_column=wanted).refused
+        assert refused.startswith("rows, row 2: the solution has no name: label and uuid are missing or null; the row")
+
+
 def test_a_misspelled_statement_is_named() -> None:
     """The solution would be compared with its other statements only."""
     row = {**BASE, "uuid": "u", "expected": "correct", "expected_subtask": {}}
@@ -250,7 +268,7 @@ def test_results_can_be_used_as_solutions() -> None:
 
 def test_results_that_match_nothing_are_an_error() -> None:
     """The message says how they are matched. Two results of one solution are an error."""
-    with pytest.raises(InputError, match="matched by year, problem_id and label"):
+    with pytest.raises(InputError, match="matched by year, problem_id and name"):
         read_solutions(Rows({**BASE, "uuid": "a"}), KNOWN, against=Rows({**BASE, **STATED, "uuid": "b"}))
     own = Rows({**BASE, "uuid": "a", "expected": "correct"})
     for named in ("b", "a"):
