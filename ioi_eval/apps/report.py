@@ -37,7 +37,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     scored = f"{counts['scored']} of {counted(counts['rows'], 'submission')} scored, by {summary['judged_by']}"
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
     lines = [
-        f"{scored}: {verdicts}" if verdicts else scored,
+        f"{scored}; verdicts: {verdicts}" if verdicts else scored,
         counts_of_run(summary["this_run"]),
     ]
     if counts["undecided"]:

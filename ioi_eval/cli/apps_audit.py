@@ -43,7 +43,7 @@ def audit(call: AuditCall) -> int:
         dump = KeptColumns(solutions, None, directory)
         count = sum(1 for _ in dump.rows(None))
         counts = f"{counted(count, 'reference solution')} of {counted(len(catalog.entries), 'problem')}"
-        tell(f"{counts}, {solutions.without} without any")
+        tell(f"{counts}; {counted(solutions.without, 'problem')} without a solution")
         outcome, findings = asyncio.run(_audit(call, catalog, solutions, dump, directory, count=count))
     _report(findings, len(catalog.entries), solutions)
     if outcome.stopped_by or outcome.interrupted:

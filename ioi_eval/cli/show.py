@@ -20,7 +20,9 @@ class ShowCall:
     """What the user asks for: a group of options."""
 
     directory: Annotated[Path, argument("DIR", "Results, as score or apps score wrote them.")]
-    submission: Annotated[str | None, argument("ID", "The submission; without one, all are listed.")] = None
+    submission: Annotated[
+        str | None, argument("ID", "The submission; without one, submissions are listed, at most --limit.")
+    ] = None
     test: Annotated[
         str | None, option("--test T", "The test to look at; by default the one that gave the verdict.")
     ] = None
@@ -30,7 +32,7 @@ class ShowCall:
     ] = None
     verdict: Annotated[str | None, option("--verdict V", "List only submissions with this verdict.")] = None
     rerun: Annotated[
-        bool, option("--rerun", "Judge it again and show what it prints; the results are not changed.")
+        bool, option("--rerun", "Judge the program again and show what it prints; the results are not changed.")
     ] = False
     problems: Annotated[
         str | None, option("--problems --dataset SRC", "Where the problems are now, if they have moved.")

@@ -218,7 +218,7 @@ def _contest_output(
     talks = problem is not None and problem.method.manager is not None
     if not call.rerun and not talks:
         kept = "all" if shown["status"] == Verdict.AC else "failing"
-        tell(f"what it printed is not kept (`score --keep {kept}`): --rerun judges it again, and shows it")
+        tell(f"the output is not stored (`score --keep {kept}` stores it); --rerun judges again and shows it")
     return None
 
 

@@ -118,7 +118,8 @@ def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
     result = f"{row['verdict']}, {score}" if row.get("verdict") else "not judged"
     lines = [f"{problem}  {submission}: {result}"]
     if row.get("error"):
-        lines.append(f"  why not judged: {printable(str(row['error']))}")
+        why = "why there is no score" if row.get("verdict") else "why not judged"
+        lines.append(f"  {why}: {printable(str(row['error']))}")
     if row.get("target"):
         where, comma, compiler = str(row["target"]).partition(",")
         lines.append(f"  judged on: {printable((_THIS_MACHINE if where == LOCAL else where) + comma + compiler)}")

@@ -195,7 +195,7 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
     of_others = "a copy of another" if counts["copies"] == 1 else "copies of others"
     copies = f" ({counts['copies']} {of_others})" if counts["copies"] else ""
     rows = counted(counts["rows"], "submission")
-    return f"{counts['scored']} of {rows} scored{copies}{': ' if verdicts else ''}{verdicts}"
+    return f"{counts['scored']} of {rows} scored{copies}{'; verdicts: ' if verdicts else ''}{verdicts}"
 
 
 def _cost(summary: Mapping[str, Any]) -> Iterable[str]:

@@ -252,7 +252,7 @@ def test_the_table_shows_problems_and_failures() -> None:
     assert re.search(r"^2024/nile +40/40 30/60$", text, re.MULTILINE)
     assert re.search(r"^2024/tree +40/40 –\?/60$", text, re.MULTILINE)
     for words in (
-        "3 of 7 submissions scored",
+        "3 of 7 submissions scored; verdicts: ",
         "1 without a score, because of a judge error (JE):\n  t1 (2024/tree): test 2: checker crashed",
         "Judge errors are left out of the means, which may be too low or too high.",
         "1 not judged: unknown problem 2024/nil:\n  dump.jsonl, row 7",

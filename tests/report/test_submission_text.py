@@ -98,6 +98,14 @@ def test_a_row_that_was_not_judged_has_no_points() -> None:
     assert "points" not in text
 
 
+def test_a_judge_error_has_no_score_but_a_verdict() -> None:
+    """Only rows without a verdict are called not judged, here as in the reports."""
+    row = {"verdict": "JE", "total_score": None, "error": "no compiler for Rust is found"}
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
+    assert "  why there is no score: no compiler for Rust is found" in text.splitlines()
+    assert "not judged" not in text
+
+
 @pytest.mark.parametrize(("status", "shown"), [("PA", "01: PA"), (None, "01")])
 def test_a_target_without_a_result_has_no_status(status: str | None, shown: str) -> None:
     """Judging failed, or the problem does not have the subtask."""
