@@ -54,6 +54,7 @@ class TestGroup:
     tests: tuple[str, ...]  # directly in it, in order: paths below `data/` without an ending
     groups: tuple[TestGroup, ...]  # the directories in it, in order
     configured: bool = False  # whether it has its own configuration file
+    own: frozenset[str] = frozenset()  # the settings that this file states, and `problem.yaml` does not
     one_result: bool = False  # the package's own grader gets only the lowest result of its tests
 
     @property
@@ -132,6 +133,7 @@ def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
             tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in directories),
             groups=tuple(read(f"{path}/{item}", config) for item in items if item in directories),
             configured=file is not None,
+            own=frozenset(own.keys() - for_all.keys()),
         )
 
     root = read(DATA, _DEFAULTS)

@@ -113,12 +113,16 @@ def read_data(package: Package, settings: KattisSettings) -> KattisData:
         package.notes.append(
             "each group gets its points once, as DOMjudge scores, because submissions state @EXPECTED_SCORE@"
         )
-    secret = [group.config.keys() for group in root.secret if group.tests]
-    by_range = any("range" in stated and "accept_score" not in stated for stated in secret)
+    secret = [group for group in root.secret if group.tests]
+    alone = len(secret) == 1
+    by_range = any(
+        "accept_score" not in group.config and "range" in (group.config if alone else group.own) for group in secret
+    )
     if for_domjudge and kind.validation and not kind.custom_score and by_range:  # then the validator gives the scores
-        kind, root = replace(kind, validation=kind.validation | {"score"}), _scored_by_validator(root)
+        kind = replace(kind, validation=kind.validation | {"score"})
+        root = _scored_by_validator(root, alone=alone)
     elif kind.custom_score:
-        root = _with_most_points(without_own_sums(package, root))
+        root = _with_most_points(without_own_sums(package, root), alone=alone)
     elif for_domjudge:
         root = _scored_once(root)
     if unknown := sorted({str(name) for group in root.walk() for name in group.config if name not in SETTINGS}):
@@ -180,17 +184,19 @@ def _has_old_scores(root: TestGroup) -> bool:
     return any(old & set(config) or config["grader_flags"] or config["grading"] != "default" for config in configs)
 
 
-def _with_most_points(group: TestGroup) -> TestGroup:
+def _with_most_points(group: TestGroup, *, alone: bool) -> TestGroup:
     """The groups of a validator that gives scores; where only the `range` states the most points, with `accept_score`.
 
-    The range is that of a test if the group has one test, or takes the minimum of its tests.
+    The range is that of a test if the group has one test, or takes the minimum of its tests. A range that the group
+    inherits is that of the outer directory, so it counts only if no other group has secret tests (`alone`).
     """
     if group.groups:
-        return replace(group, groups=tuple(map(_with_most_points, group.groups)))
+        return replace(group, groups=tuple(_with_most_points(inner, alone=alone) for inner in group.groups))
     is_of_tests = group.config["grading"] == "default" and (
         len(group.tests) == 1 or group.aggregations[-1:] == ("min",)
     )
-    if not group.configured or "accept_score" in group.config or not is_of_tests:
+    states_range = "range" in group.own or (alone and group.configured)
+    if not states_range or "accept_score" in group.config or not is_of_tests:
         return group
     most = group.range[1] if group.range else math.inf
     return group if math.isinf(most) else group.with_settings(accept_score=most)
@@ -222,15 +228,21 @@ def _is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
     return bool(totals) and (most == 0.0 or max(totals) <= most + _ROUNDING)
 
 
-def _scored_by_validator(group: TestGroup) -> TestGroup:
+def _scored_by_validator(group: TestGroup, *, alone: bool) -> TestGroup:
     """The groups as DOMjudge scores them, if the validator gives the scores: the upper end of `range` is full marks.
 
+    Samples need a range of their own. So do the groups, unless no other group has secret tests (`alone`).
     Source: DOMjudge's example problem *knapsack*.
     """
     if group.groups:
-        return replace(group, groups=tuple(_scored_by_validator(inner) for inner in group.groups))
-    if "accept_score" in group.config or "range" not in group.config:
+        return replace(group, groups=tuple(_scored_by_validator(inner, alone=alone) for inner in group.groups))
+    inherits = "range" in group.config and "range" not in group.own
+    if "accept_score" in group.config or "range" not in group.config or (inherits and group.name == "sample"):
         return group.with_settings(accept_score=group.config.get("accept_score", 0))
+    if inherits and not alone:
+        raise UnsupportedError(
+            f"{group.path} states neither accept_score nor range; the range that it inherits is that of several groups"
+        )
     if len(group.tests) > 1 and group.aggregations[-1:] != ("min",):
         raise UnsupportedError(
             f"{group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"

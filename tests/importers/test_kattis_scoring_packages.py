@@ -271,6 +271,43 @@ def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
         read(tmp_path / "b", SCORING, **changes)
 
 
+SCORES: dict[str, str | None] = {
+    "problem.yaml": "type: scoring\nvalidation: custom score\n",
+    "output_validators/check.py": "import sys\nsys.exit(42)\n",
+    "data/secret/one/testdata.yaml": "range: 0 30\n",
+}
+
+
+@pytest.mark.parametrize(
+    "inherited",
+    [
+        {"data/secret/testdata.yaml": "range: 0 100\ngrader_flags: sum\n"},
+        {"problem.yaml": "type: scoring\nvalidation: custom score\ngrading:\n  range: 0 100\n"},
+    ],
+)
+def test_an_inherited_range_is_not_that_of_one_of_several_groups(
+    tmp_path: Path, inherited: dict[str, str | None]
+) -> None:
+    """It is the range of their sum: no group has that many points, and the most points of a group are not known."""
+    changes = {**SCORES, "data/secret/two/testdata.yaml": "grader_flags: min\n", **inherited}
+    with pytest.raises(UnsupportedError, match=r"has scores of its own within 0 100 and an accept_score of 1"):
+        read(tmp_path, SCORING, **changes)
+    alone: dict[str, str | None] = {path: None for path in SCORING if path.startswith("data/secret/one/")}
+    problem = loaded(tmp_path / "alone", read(tmp_path / "alone", SCORING, **{**changes, **alone}))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0), ("two", 100)]
+
+
+def test_an_inherited_range_in_a_package_for_domjudge(tmp_path: Path) -> None:
+    """The samples are worth nothing then, and a secret group needs points or a range of its own."""
+    changes = {**SCORES, "problem.yaml": "type: scoring\nvalidation: custom\n", **TAGGED}
+    changes["data/secret/two/testdata.yaml"] = "grader_flags: min\n"
+    with pytest.raises(UnsupportedError, match="data/secret/two states neither accept_score nor range"):
+        read(tmp_path, SCORING, **changes)
+    changes["data/secret/two/testdata.yaml"] = "grader_flags: min\nrange: 0 70\n"
+    problem = loaded(tmp_path / "own", read(tmp_path / "own", SCORING, **changes))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0), ("one", 30), ("two", 70)]
+
+
 def test_a_range_of_a_sum_is_that_of_all_its_tests(tmp_path: Path) -> None:
     """If it is smaller than their `accept_score`s together, full marks of a test are not known, and it is refused."""
     changes = {
