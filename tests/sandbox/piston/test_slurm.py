@@ -100,6 +100,22 @@ def test_the_launcher_s_jobs_are_found(cluster: Slurm, tmp_path: Path) -> None:
     assert sorted(slurm_endpoints()) == ["http://localhost:21500/api/v2", "http://localhost:21501/api/v2"]
 
 
+@pytest.mark.parametrize(
+    ("options", "memory"),
+    [([], "MinMemoryCPU=4G"), (["--mem=2G"], "MinMemoryNode=2G"), (["--mem-per-cpu=3G"], "MinMemoryCPU=3G")],
+)
+def test_memory_of_the_launcher_s_jobs(cluster: Slurm, tmp_path: Path, options: list[str], memory: str) -> None:
+    """A worker has 4 GB for each processor, unless an option of sbatch says how much."""
+    subprocess.run(
+        [LAUNCHER, "1", "--hold", *options],
+        env=cluster.environment | {"LOGS": str(tmp_path)},
+        check=True,
+        capture_output=True,
+    )
+    (number,) = cluster.ask("squeue", "--noheader", "--format=%i").split()
+    assert memory in cluster.ask("scontrol", "show", "job", number).split()
+
+
 def test_an_unreachable_controller(cluster: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error has squeue's message and names the source `slurm`."""
     text = cluster.conf.read_text(encoding="utf-8")
