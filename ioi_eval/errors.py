@@ -52,10 +52,13 @@ class RowError(InputError):
     """One row of a data set cannot be used: source and number as in `Row`, and what is wrong and what to do."""
 
     def __init__(self, source: str, row: int, problem: str) -> None:
-        super().__init__(f"{source}, row {row}: {problem}")
+        super().__init__(source, row, problem)  # all, so that it can be pickled: a process pool sends its errors so
         self.source = source
         self.row = row
         self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.source}, row {self.row}: {self.problem}"
 
 
 class UnsupportedError(InputError):
