@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,7 @@ from tests.jobs.own_pair import (
     pair_job,
     with_checker,
     with_config,
+    with_file,
     with_other_runner,
 )
 
@@ -151,20 +154,42 @@ def test_a_compilation_that_always_fails(boxes: Boxes) -> None:
     assert "Resource temporarily unavailable" in message
 
 
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("mv", "correct_output.txt"),  # without an answer, the score would be what the program prints
+        ("mv", "checker"),  # without a checker, the outputs would be compared
+        ("chmod", "*/checker"),
+        ("mkdir", "*/submission"),  # without its files, the submission would not compile
+        ("mv", "*/graders/sum.cpp"),
+        ("cp", "*/graders/sum.h"),
+        ("sed", "-n"),
+    ],
+)
+def test_a_command_that_fails(boxes: Boxes, command: str, file: str) -> None:
+    """As if it was killed, or the disk was full. The program is not judged without the file: the job is repeated."""
+    code = '#include "sum.h"\nint main() { puts("1"); }'
+    problem = PLAIN if file == "correct_output.txt" else with_checker('int main() { puts("1"); }')
+    headers = (SourceFile(path="graders/sum.h", content=b"#include <cstdio>\n"),)
+    job = pair_job(boxes, dataclasses.replace(problem, headers=headers), code)
+    fails = f'{command}() {{ for each; do [[ $each != {file} ]] || return 1; done; command {command} "$@"; }}\n'
+    job = with_script(job, lambda script: script.replace(b"set -u\n", b"set -u\n" + fails.encode(), 1))
+    execution = boxes.execute(job)
+    assert execution.compile is not None
+    assert (execution.compile.code, execution.run.code, execution.run.stdout) == (0, 2, "")
+    assert re.search("cannot be (moved|copied)|can be made|does not run", execution.run.stderr)
+    with pytest.raises(TransientError):
+        scripts_answer.require_judged(execution)
+
+
 @pytest.mark.parametrize("problem", [PLAIN, with_checker('int main() { puts("1"); }')], ids=["submission", "checker"])
 def test_compilations_that_take_too_long_in_total(boxes: Boxes, problem: Problem) -> None:
     """The machine is too busy. `run` reports it: if the server ended the compile stage, clients would see a compile
     error.
     """
+    hurried = b"set -u\nIOI_EVAL_COMPILE_S=0\n"
     job = pair_job(boxes, problem, SUM)
-    hurried = {"compile": lambda script: script.replace(b"set -u\n", b"set -u\nIOI_EVAL_COMPILE_S=0\n", 1)}
-    files = [
-        dataclasses.replace(file, content=hurried[file.name](content_of(file.content)))
-        if file.name in hurried
-        else file
-        for file in job.files
-    ]
-    execution = boxes.execute(dataclasses.replace(job, files=tuple(files)))
+    execution = boxes.execute(with_script(job, lambda script: script.replace(b"set -u\n", hurried, 1)))
     assert execution.compile is not None
     assert (execution.compile.code, execution.run.code, execution.run.stdout) == (0, 2, "")
     assert "this machine is too busy" in execution.run.stderr
@@ -196,6 +221,12 @@ def test_a_full_disk(boxes: Boxes, tmp_path: Path, size: int, judges: bool) -> N
     else:
         with pytest.raises(TransientError):
             scripts_answer.require_judged(execution)
+
+
+def with_script(job: Job, change: Callable[[bytes], bytes]) -> Job:
+    """The same job with a changed compile script."""
+    (script,) = (content_of(file.content) for file in job.files if file.name == "compile")
+    return with_file(job, "compile", change(script))
 
 
 def place(job: Job, directory: Path) -> None:
