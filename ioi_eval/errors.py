@@ -188,8 +188,15 @@ def unknown(kind: str, name: str, known: Iterable[str], *, near: str | None = No
     """
     known = list(known)
     near = near or similar(name, known)
-    listed = f"`{help_of} --help` lists them" if help_of else f"there are: {', '.join(known)}"
-    return f"no such {kind} {name!r}" + (f". Did you mean '{near}'?" if near else f"; {listed}")
+    which = f"`{help_of} --help` lists them" if help_of else f"there are: {', '.join(known)}"
+    return f"no such {kind} {name!r}" + (f". Did you mean '{near}'?" if near else f"; {which}")
+
+
+def listed(names: Iterable[str], *, most: int = 10) -> str:
+    """The first names, and how many more there are: `a, b and 3 more`; `nothing` without any."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return f"{', '.join(every[:most])}{more}" or "nothing"
 
 
 def first_own_error(error: BaseException) -> BaseException:

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 import orjson
 
-from ioi_eval.errors import NO_SPACE, InputError, NotReadWarning, SetupError
+from ioi_eval.errors import NO_SPACE, InputError, NotReadWarning, SetupError, listed
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems.apps import ProblemIds, read_names, read_rows, without_zeros
@@ -27,7 +27,7 @@ from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import text_with_position
 from ioi_eval.problems.row import Source
 from ioi_eval.recent_values import RecentValues
-from ioi_eval.report.texts import counted, listed
+from ioi_eval.report.texts import counted
 
 _HELD_BYTES = 64 * 1024 * 1024  # of problems, by their size on disk; in memory they take about twice that
 

@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ioi_eval.errors import InputError, NotReadWarning
+from ioi_eval.errors import InputError, NotReadWarning, listed
 from ioi_eval.problems.apps import without_zeros
 from ioi_eval.problems.row import Row, Source
-from ioi_eval.report.texts import counted, listed
+from ioi_eval.report.texts import counted
 from ioi_eval.rows import open_source
 
 SOLUTION = "solution.py"  # Source: mcpbr, whose agents write their program to this file

@@ -16,12 +16,12 @@ from ioi_eval.cli.dump_run import end_run, judge_dump
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.sources import tell_hub_names
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, listed
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.problems.apps_submissions import EXTRACTORS, our_extractor, submission_columns
 from ioi_eval.report.groups import grouping_of
-from ioi_eval.report.texts import counted, listed
+from ioi_eval.report.texts import counted
 from ioi_eval.rows import KeptColumns, Source, in_one
 
 

@@ -16,8 +16,9 @@ from ioi_eval.cli.endpoints import needed_cluster, worker_name
 from ioi_eval.cli.exits import WRONG_CALL, exit_code_of_workers
 from ioi_eval.config import Environment
 from ioi_eval.doctor import Finding, Severity, examine, examine_cache, examine_worker, healthy
+from ioi_eval.errors import listed
 from ioi_eval.pipeline.settings import now
-from ioi_eval.report.texts import counted, listed, printable
+from ioi_eval.report.texts import counted, printable
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.control import ask_each
 from ioi_eval.scorer import Scorer

@@ -21,7 +21,7 @@ from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.config import KEPT_OUTPUT_BYTES
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, listed
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek
 from ioi_eval.model import DEFAULT_YEAR, Keep, Language, ProblemKey
@@ -37,7 +37,7 @@ from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.terminal import terminal_report
-from ioi_eval.report.texts import counted, listed
+from ioi_eval.report.texts import counted
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std

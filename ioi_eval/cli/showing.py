@@ -24,7 +24,7 @@ from ioi_eval.cli.show import ShowCall
 from ioi_eval.cli.sources import contest_problems, opened_results
 from ioi_eval.compat import NAMES
 from ioi_eval.config import KEPT_OUTPUT_BYTES, MIB
-from ioi_eval.errors import DoubtfulDataWarning, InputError, similar, unknown
+from ioi_eval.errors import DoubtfulDataWarning, InputError, listed, similar, unknown
 from ioi_eval.model import Problem, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import ComparatorKind, Tokens, WhiteDiff
@@ -120,8 +120,8 @@ def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
     if call.test is None:
         return deciding_test(row) if has_run(row) else None
     if call.test not in tests:
-        existing = ", ".join(map(printable, list(tests)[:20]))
-        raise InputError(f"this submission has no test {call.test}; it has {existing or 'none, as nothing was run'}")
+        existing = listed(map(printable, tests), most=20) if tests else "none, as nothing was run"
+        raise InputError(f"this submission has no test {call.test}; it has {existing}")
     return call.test
 
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
@@ -25,7 +25,6 @@ from ioi_eval.importers.package import (
     ROOT_FILE,
     Package,
     check_nesting,
-    first_names,
     number_in_text,
     open_package,
 )
@@ -248,7 +247,7 @@ def _found(package: Package) -> str:
     """Some files that look like tests with other names, for a message; "" if there are none."""
     like = [name for name in package.names() if _TEST_LIKE.fullmatch(name)]
     found = [name for name in like if name.count("/") > 1 or not name.endswith((".in", ".out"))]
-    return f" (found instead: {first_names(found)})" if found else ""
+    return f" (found instead: {listed(found)})" if found else ""
 
 
 def _stated_subtasks(package: Package) -> dict[str, RowValues]:
@@ -267,15 +266,15 @@ def _stated_subtasks(package: Package) -> dict[str, RowValues]:
 def _subtasks(package: Package, stated: Mapping[str, RowValues], tests: tuple[str, ...]) -> list[Subtask]:
     """The subtasks; none if the package has none, so that the score is a sum over the tests."""
     points = {name: number_in_text(meta.get("score")) for name, meta in stated.items()}
-    listed = {name: meta.get("testcases", meta.get("regex")) for name, meta in stated.items()}
-    patterns = {name: pattern for name, pattern in listed.items() if isinstance(pattern, str)}
-    listed |= {name: list(matched) for name, matched in select_tests(patterns, tests).items()}
+    testcases = {name: meta.get("testcases", meta.get("regex")) for name, meta in stated.items()}
+    patterns = {name: pattern for name, pattern in testcases.items() if isinstance(pattern, str)}
+    testcases |= {name: list(matched) for name, matched in select_tests(patterns, tests).items()}
     subtasks: list[Subtask] = []
     for name in stated:
-        if points[name] == 0 and listed[name] == [] and any(listed.values()):
+        if points[name] == 0 and testcases[name] == [] and any(testcases.values()):
             package.notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
         else:
-            subtasks.append(_subtask(name, points[name], listed[name], tests))
+            subtasks.append(_subtask(name, points[name], testcases[name], tests))
     package.notes += [note for subtask in subtasks for note in _notes_on_differences(subtask, tests)]
     return subtasks
 
@@ -284,30 +283,30 @@ def _notes_on_differences(subtask: Subtask, tests: tuple[str, ...]) -> Iterator[
     """Notes where CMS's loader reads a subtask in another way than it is written."""
     if not float(subtask.points).is_integer():
         yield f"subtask {subtask.name} is worth {subtask.points:g} points here; CMS's loader rounds that down"
-    listed = frozenset(subtask.tests)
-    more = [test for test in tests if test not in listed and test.startswith(subtask.tests)]
+    own_tests = frozenset(subtask.tests)
+    more = [test for test in tests if test not in own_tests and test.startswith(subtask.tests)]
     if more:
         yield (
-            f"CMS's loader would also put {first_names(more)} in the subtask {subtask.name}, as their names begin"
+            f"CMS's loader would also put {listed(more)} in the subtask {subtask.name}, as their names begin"
             " with that of a listed test; here only listed tests count"
         )
 
 
-def _subtask(name: str, points: object, listed: object, tests: tuple[str, ...]) -> Subtask:
+def _subtask(name: str, points: object, testcases: object, tests: tuple[str, ...]) -> Subtask:
     where = f"subtasks/{name}.json"
     if not is_number(points):
         raise InputError(f"{where}: score is {points!r}; it must be a number of points")
-    if not isinstance(listed, list) or not all(isinstance(test, str) for test in listed):
-        raise InputError(f"{where}: testcases is {listed!r}; it must be a list of tests")
-    if not listed:
+    if not isinstance(testcases, list) or not all(isinstance(test, str) for test in testcases):
+        raise InputError(f"{where}: testcases is {testcases!r}; it must be a list of tests")
+    if not testcases:
         raise InputError(f"{where}: the subtask has no tests")
-    if absent := [test for test in listed if test not in tests]:
+    if absent := [test for test in testcases if test not in tests]:
         raise InputError(
             f"{where} names the test {absent[0]}, but there is no tests/{absent[0]}.in"
-            f" ({len(absent)} of {len(listed)} are missing); get the complete package"
+            f" ({len(absent)} of {len(testcases)} are missing); get the complete package"
         )
     # a test is named twice if a subtask includes it in two ways. Source: TPS, `tests/mapping`
-    return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(listed)))
+    return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(testcases)))
 
 
 def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, number_in_text, number_of
 from ioi_eval.importers.score_parameters import subtasks_of
 from ioi_eval.model import ScoreType, Subtask
@@ -30,7 +30,7 @@ def read_tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
     if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
         directory = absent[0].partition("/")[0]
         others = [name for name in package.names(directory) if name not in known]
-        found = f"; {directory}/ holds {', '.join(others[:3])}, which CMS does not read" if others else ""
+        found = f"; {directory}/ holds {listed(others, most=3)}, which CMS does not read" if others else ""
         raise InputError(
             f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
             f" {2 * count} files are missing){found}; generate them first (`cmsMake` or"

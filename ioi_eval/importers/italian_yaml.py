@@ -23,13 +23,13 @@ from posixpath import basename
 from typing import Any
 
 from ioi_eval.config import MIB
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.cms import CMS_HEADERS
 from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, read_scoring, read_tests
 from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import Package, first_names, number_in_text, open_package
+from ioi_eval.importers.package import Package, number_in_text, open_package
 from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, Subtask, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
@@ -367,7 +367,6 @@ def _stated(package: Package, path: str, names: Mapping[str, str]) -> dict[str, 
                 not_compared.append(f"{result} of {pattern}")
     if not_compared:
         package.notes.append(
-            f"{path}: what it states is not compared, as no such subtask or result is known:"
-            f" {first_names(not_compared)}"
+            f"{path}: what it states is not compared, as no such subtask or result is known: {listed(not_compared)}"
         )
     return stated

@@ -13,12 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.config import MIB
+from ioi_eval.errors import listed
 from ioi_eval.importers.kattis_groups import subtasks_of, test_columns
 from ioi_eval.importers.kattis_programs import GRADER, flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import read_data
 from ioi_eval.importers.kattis_settings import FORMAT, INI_FILE, MAX_MEASURED_S, ROOT_FILE, KattisSettings
 from ioi_eval.importers.kattis_submissions import KattisSubmissions
-from ioi_eval.importers.package import Package, first_names, open_package
+from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, named_config
 from ioi_eval.model import ProblemKey, TaskType
 from ioi_eval.problems.task_parameters import Parameter
@@ -91,7 +92,7 @@ def _note_long_answers(package: Package, tests: Sequence[str], most: int) -> Non
     if longer:
         package.notes.append(
             f"{len(longer)} answers are longer than a submission's output may be ({most:,} bytes):"
-            f" {first_names(longer)}; state `output` (MiB) in the limits of {ROOT_FILE}"
+            f" {listed(longer)}; state `output` (MiB) in the limits of {ROOT_FILE}"
         )
 
 

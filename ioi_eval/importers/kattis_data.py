@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ioi_eval.errors import InputError
-from ioi_eval.importers.package import Package, first_names
+from ioi_eval.errors import InputError, listed
+from ioi_eval.importers.package import Package
 
 DATA = "data"
 ARGUMENTS = "output_validator_args"
@@ -170,7 +170,7 @@ def _note_arguments_that_end(package: Package, root: TestGroup) -> None:
         ]
         if arguments and without:
             package.notes.append(
-                f"{ARGUMENTS} of {outer.path} does not apply to {first_names(without)}, as a group with a"
+                f"{ARGUMENTS} of {outer.path} does not apply to {listed(without)}, as a group with a"
                 f" {_CONFIGURATIONS[1]} of its own inherits only that of {DATA}/"
             )
 

@@ -16,10 +16,10 @@ from dataclasses import replace
 from posixpath import basename, dirname, join
 from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.importers.judge_programs import included_below, judge_files, startable
 from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
-from ioi_eval.importers.package import Package, first_names
+from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import language
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT
 
@@ -107,8 +107,7 @@ def with_old_flags(package: Package, root: TestGroup, for_all: Sequence[str]) ->
     root = without(root)
     if others:
         package.notes.append(
-            f"{ARGUMENTS} of {first_names(others)} is not read: before version 2023-07 the format has"
-            " output_validator_flags"
+            f"{ARGUMENTS} of {listed(others)} is not read: before version 2023-07 the format has output_validator_flags"
         )
     return root
 
@@ -174,7 +173,7 @@ def included_files(package: Package) -> list[tuple[str, str]]:
     others = [name for name in names if name not in needed and (directory == "include/cpp" or language(name) is None)]
     if others:
         package.notes.append(
-            f"left out of {directory}: {first_names([*map(basename, others)])}; submissions in C++ get its headers and"
+            f"left out of {directory}: {listed([*map(basename, others)])}; submissions in C++ get its headers and"
             " source"
         )
     headers = [(f"graders/{name.removeprefix(f'{directory}/')}", name) for name in sorted(needed.difference(sources))]

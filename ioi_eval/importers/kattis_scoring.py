@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.importers.kattis_data import DATA, SETTINGS, TestGroup, judged_names, read_groups
 from ioi_eval.importers.kattis_graders import GradedGroup, try_grader, without_own_sums
 from ioi_eval.importers.kattis_programs import VALIDATOR_DIRECTORIES, flag_words, with_old_flags
 from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, KattisSettings
-from ioi_eval.importers.package import Package, first_names
+from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import language
 from ioi_eval.model import Subtask
 
@@ -126,9 +126,7 @@ def read_data(package: Package, settings: KattisSettings) -> KattisData:
     elif for_domjudge:
         root = _scored_once(root)
     if unknown := sorted({str(name) for group in root.walk() for name in group.config if name not in SETTINGS}):
-        package.notes.append(
-            f"settings of test groups that the format does not have are not read: {first_names(unknown)}"
-        )
+        package.notes.append(f"settings of test groups that the format does not have are not read: {listed(unknown)}")
     own = [group for group in root.secret if group.tests and group.config["grading"] == "custom"]
     graded = try_grader(package, own) if kind.custom_score else {}
     return KattisData(kind=kind, root=root, by_points=by_points, for_domjudge=for_domjudge, graded=graded)

@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from posixpath import basename
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_expectations import CRASHES, Expectations, Stated
 from ioi_eval.importers.kattis_programs import included_directory, included_python, is_python_2
 from ioi_eval.importers.kattis_scoring import STATED_TOTAL, KattisData
-from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names
+from ioi_eval.importers.package import ONLY_SUBTASK, Package
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Language, Subtask
 
@@ -181,9 +181,7 @@ class KattisSubmissions:
             elif verdicts:
                 not_compared.append(group)
         if not_compared:
-            self.package.notes.append(
-                f"{path}: what submissions.yaml states of {first_names(not_compared)} is not compared"
-            )
+            self.package.notes.append(f"{path}: what submissions.yaml states of {listed(not_compared)} is not compared")
         return expected
 
     def _by_grades(self, path: str, grades: Sequence[str]) -> Mapping[str, str]:

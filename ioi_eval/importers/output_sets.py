@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from ioi_eval.errors import InputError
-from ioi_eval.importers.package import Package, first_names
+from ioi_eval.errors import InputError, listed
+from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import language
 from ioi_eval.problems.output_files import test_of
 
@@ -75,7 +75,7 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
                 programs.append(name)
         if programs:
             package.notes.append(
-                f"{path}: left out, as only outputs are read from a zip: {first_names(programs)}; if a program belongs"
+                f"{path}: left out, as only outputs are read from a zip: {listed(programs)}; if a program belongs"
                 " to the solution, put it and the outputs in a directory"
             )
 

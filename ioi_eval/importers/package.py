@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import orjson
 
-from ioi_eval.errors import ODD_DATA, InputError, UnsupportedError
+from ioi_eval.errors import ODD_DATA, InputError, UnsupportedError, listed
 from ioi_eval.importers.package_files import DAMAGE, DEEPEST, LARGEST_FILE, PackageFiles, open_files, zipped_files
 from ioi_eval.problems.row import is_finite, is_number
 
@@ -34,7 +34,6 @@ _LARGEST_LIMIT = 10**12  # whatever its unit
 _MAX_NODES = 100_000
 _DEEPEST_VALUE = 100  # Python shows and copies values by recursion, which ends at about 1,000
 _SHOWN_CHARS = 200  # letters of a name
-_NAMED = 5  # how many of several names a message has
 ONLY_SUBTASK = "all"
 """The name of a problem's only subtask, if the problem is pass-fail or its score is the sum over its tests."""
 
@@ -79,13 +78,13 @@ class Package:
         links = (str(PurePosixPath(name.replace("\\", "/"))) for name in files.links)
         self.links = tuple(sorted(link.removeprefix(prefix) for link in links if link.startswith(prefix)))
         if self.links:
-            self.notes.append(f"links that are not followed: {first_names(self.links)}")
+            self.notes.append(f"links that are not followed: {listed(self.links)}")
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)
 
     def leave_out(self, why: str, names: Sequence[str]) -> None:
         """Note that these files or solutions, if there are any, are left out."""
         if names:
-            self.notes.append(f"left out, {why}: {first_names(names)}")
+            self.notes.append(f"left out, {why}: {listed(names)}")
 
     def names(self, directory: str = "") -> tuple[str, ...]:
         """The files below a directory of the package, sorted; with no directory, all."""
@@ -280,12 +279,6 @@ def number_of(what: str, value: object) -> float:
     return value
 
 
-def first_names(names: Sequence[str]) -> str:
-    """The first of these names, and how many more there are, for a message: `a, b and 3 more`."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"
-
-
 def _decoded(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
@@ -341,7 +334,7 @@ def _other_format(clean: dict[str, Any]) -> str:
     if not roots:
         archives = sorted(name for name in clean if _ARCHIVE_ENDING.search(name))
         if archives:
-            return f"; it holds archives ({first_names(archives)}): import these one by one"
+            return f"; it holds archives ({listed(archives)}): import these one by one"
         others = ", ".join(name for name in _FORMATS if name != ROOT_FILE)
         return f"; nor is it of another format: it has no {others}, and no {ROOT_FILE} beside tests or subtasks"
     name = min((len(parts), parts[-1]) for parts in roots)[1]

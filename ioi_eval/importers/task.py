@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import InputError, RowError, listed
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.package import Package, first_names, open_package
+from ioi_eval.importers.package import Package, open_package
 from ioi_eval.model import Language, Problem, ProblemKey, Subtask, TaskType
 from ioi_eval.problems.fifo_arguments import with_processes
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
@@ -147,7 +147,7 @@ def build_task(
         package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
     unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
     if unused:
-        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {first_names(sorted(unused))}")
+        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {listed(sorted(unused))}")
     if not models:
         example = package.models and f" (as {package.models} would be)"
         package.notes.append(f"no solution is stated to get full marks{example}: nothing shows that they are possible")

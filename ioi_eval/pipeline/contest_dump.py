@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ioi_eval.errors import ODD_DATA, InputError, RowError
+from ioi_eval.errors import ODD_DATA, InputError, RowError, listed
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
@@ -69,7 +69,7 @@ class RowSelection:
         wanted = [f"--year {year}" for year in sorted(self.years)]
         wanted += [f"--problem {problem}" for problem in sorted(self.problems)]
         everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")) if key is not None)
-        existing = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
+        existing = listed(f"{key} ({count})" for key, count in everything.most_common())
         return f"{source.describe()} has no row for {' '.join(wanted)}; it has {existing}"
 
 

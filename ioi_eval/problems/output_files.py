@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, listed
 from ioi_eval.model import (
     BatchAndOutput,
     CheckerProtocol,
@@ -53,8 +53,8 @@ def with_outputs(submission: Submission, row: Row, problem: Problem) -> Submissi
     for name, content in _files(row):
         test = test_of(name)
         if test not in tests or test is None:
-            taken = ", ".join(f"output_{test}.txt" for test in tests[:3]) or "none"
-            raise row.error(f"the file {name!r} is for no test of {problem.key} that takes an output ({taken}, …)")
+            taken = listed((f"output_{test}.txt" for test in tests), most=3)
+            raise row.error(f"the file {name!r} is for no test of {problem.key} that takes an output ({taken})")
         if test in by_test:
             raise row.error(f"there are two outputs for test {test}: output_{test}.txt and {test}.out")
         by_test[test] = content

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from ioi_eval.errors import listed
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.frame import REPORT, RESULTS
 from ioi_eval.report.result_values import PRACTICE
 from ioi_eval.report.run_summary import BIASED, CONTINUE
-from ioi_eval.report.texts import counted, listed, percent, points, printable, table
+from ioi_eval.report.texts import counted, percent, points, printable, table
 
 _LISTED = 5  # items of a list that is shortened
 _ALL_IN = (REPORT, RESULTS)  # the files with the items that a shortened list omits

@@ -87,13 +87,6 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def listed(names: Iterable[str], *, most: int = 10) -> str:
-    """The first names, and how many more there are: `a, b and 3 more`; `nothing` without any."""
-    every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return f"{', '.join(every[:most])}{more}" or "nothing"
-
-
 def printable(text: str, *, length: int = 500) -> str:
     """One line without control characters: ids and messages are untrusted, and terminals obey control sequences."""
     line = " ".join(text.split())

@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import InputError, similar
+from ioi_eval.errors import InputError, listed, similar
 from ioi_eval.estimates import LEAST_PROBLEMS, SIGNIFICANT, Estimate, mcnemar, mean_estimates, sign_flip
 from ioi_eval.report.groups import NONE, Grouping, label_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import share_of, verdict_of
-from ioi_eval.report.texts import counted, listed, printable
+from ioi_eval.report.texts import counted, printable
 
 _COLUMNS = (
     "code", "verdict", "total_score", "all_subtasks_results", "passed", "total", "codes", "judged_by",

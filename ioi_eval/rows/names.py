@@ -11,12 +11,11 @@ import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, listed
 from ioi_eval.rows.source import ENDINGS
 
 _SPECIAL = re.compile(r"[*?\[]")
 _OWNER_AND_NAME = re.compile(r"(?P<owner>[^/]+)/(?P<name>[^/]+)")
-_NAMED = 10  # how many names a message lists
 _PREFIX = "ioi-eval-"  # Source: the reference's generator adds it before a model's name, and its runner removes it
 
 
@@ -50,8 +49,7 @@ def _matches(term: str) -> Iterable[str]:
     data_sets = names_of_owner(parts["owner"])
     names = sorted(name for name in data_sets if fnmatchcase(name, parts["name"]))
     if not names:
-        more = f" and {len(data_sets) - _NAMED} more" if len(data_sets) > _NAMED else ""
-        has = f"; {parts['owner']} has {', '.join(sorted(data_sets)[:_NAMED])}{more}" if data_sets else ""
+        has = f"; {parts['owner']} has {listed(sorted(data_sets))}" if data_sets else ""
         raise InputError(f"no data set of the Hub matches {term}{has}")
     return [f"{parts['owner']}/{name}" for name in names]
 

@@ -359,8 +359,8 @@ OTHER_NAMES = {f"tests/{name}.{ending}": None for name in ("0-01", "1-01", "2-01
     [
         ({**OTHER_NAMES, "tests.zip": b"PK"}, "holds no tests/*.in: the tests are missing (found instead: tests.zip)"),
         (
-            {**OTHER_NAMES, **{f"tests/{number}.IN": "" for number in range(7)}},
-            "(found instead: tests/0.IN, tests/1.IN, tests/2.IN, tests/3.IN, tests/4.IN and 2 more); get the",
+            {**OTHER_NAMES, **{f"tests/{number:02}.IN": "" for number in range(12)}},
+            f"(found instead: {', '.join(f'tests/{number:02}.IN' for number in range(10))} and 2 more); get the",
         ),
         ({**OTHER_NAMES, "input/1.txt": ""}, "(found instead: input/1.txt)"),
         ({"tests/1-01.out": None, "tests/1-01.a": ""}, "no output (tests/1-01.out, …) (found instead: tests/1-01.a)"),

@@ -117,11 +117,11 @@ def test_verdicts_come_from_directories_and_tags(tmp_path: Path) -> None:
 
 def test_programs_in_other_languages_are_counted(tmp_path: Path) -> None:
     """A note has their number and the first of their names. Files of Git and of editors are not submissions."""
-    others = {f"submissions/accepted/{number}.rb": "puts 1\n" for number in range(7)}
+    others = {f"submissions/accepted/{number:02}.rb": "puts 1\n" for number in range(12)}
     hidden = {f"submissions/accepted/{name}": "" for name in (".gitkeep", ".vscode/settings.json")}
     task = read(tmp_path, PASS_FAIL, **others, **hidden)
     (note,) = [note for note in task.notes if "other languages" in note]
-    named = ", ".join(f"accepted/{number}.rb" for number in range(5))
+    named = ", ".join(f"accepted/{number:02}.rb" for number in range(10))
     assert note == f"left out, as they are in other languages: {named} and 3 more"
 
 

@@ -230,8 +230,8 @@ def test_notes(tmp_path: Path) -> None:
     assert "the subtask samples, worth nothing, has no tests and is left out" in notes
     assert "1 tests are in no subtask and are left out: 0-01" in notes
     assert [row["subtask"] for row in task.problem_rows] == ["01-small", "02-full"]
-    left_out = ", ".join(f"solution/{number}.cpp" for number in range(5))
-    many = read(tmp_path / "many", **{f"solution/{number}.cpp": "x" for number in range(7)})
+    left_out = ", ".join(f"solution/{number:02}.cpp" for number in range(10))
+    many = read(tmp_path / "many", **{f"solution/{number:02}.cpp": "x" for number in range(12)})
     assert f"left out, because solutions.json states no verdicts for them: {left_out} and 2 more" in many.notes
     without = read(tmp_path / "other", **{"solutions.json": None})
     assert "there is no solutions.json" in "\n".join(without.notes)

@@ -50,6 +50,9 @@ def test_a_selection_without_rows_lists_the_problems(contest: Contest) -> None:
     selection = RowSelection(years=frozenset({2023}), problems=frozenset({"nile"}))
     with pytest.raises(InputError, match=r"has no row for --year 2023 --problem nile; it has 2024/nile \(2\)"):
         survey(open_source(contest.dump), selection)
+    contest.write(*programs("1"), *({"uuid": "x", "problem_id": f"p{number}", "code": "x"} for number in range(12)))
+    with pytest.raises(InputError, match=r"2024/p8 \(1\) and 3 more"):
+        survey(open_source(contest.dump), selection)
 
 
 def test_missing_programs_are_found_in_selected_rows(contest: Contest) -> None:
