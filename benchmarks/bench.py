@@ -328,7 +328,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the running benchmark is killed too
     began = time.monotonic()
     wrong = run_all(chosen, options, benchmarks)
-    print(f"{len(chosen)} benchmarks in {(time.monotonic() - began) / 60:.1f} minutes", flush=True)
+    ran = sum(not benchmark.absent(dict(options.given)) for benchmark in chosen)
+    print(f"{ran} of {len(chosen)} benchmarks in {(time.monotonic() - began) / 60:.1f} minutes", flush=True)
     for line in wrong:
         print(f"scripts/bench: {line}", file=sys.stderr)
     return 1 if wrong else 0

@@ -210,6 +210,7 @@ def test_other_benchmarks_run_if_one_fails(tmp_path: Path) -> None:
     assert "fails: failed: exit code 1: nothing to measure here" in answer.stderr
     assert "nothing: failed: gave no figures: no figures" in answer.stderr
     assert "asks: skipped: needs --given url=…" in answer.stdout
+    assert "\n3 of 4 benchmarks in " in answer.stdout
     assert list(directory.record()) == ["next"]
     shown = directory.results()
     assert "- `asks`: needs --given url=…." in shown
