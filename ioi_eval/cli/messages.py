@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext, suppress
 
-from ioi_eval.report.texts import plain
+from ioi_eval.report.texts import escaped_text
 
 
 def tell(*lines: str) -> None:
@@ -19,4 +19,4 @@ def tell(*lines: str) -> None:
         beside_bars = tqdm.external_write_mode(file=sys.stderr)
     with suppress(OSError), beside_bars:
         for line in lines:
-            print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)
+            print(escaped_text(f"ioi-eval: {line}"), file=sys.stderr, flush=True)

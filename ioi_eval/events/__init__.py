@@ -70,7 +70,7 @@ class Events:
         if not listeners:
             return
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        passed = {"time": time, "run": self.run, "event": event, **_plain(values)}
+        passed = {"time": time, "run": self.run, "event": event, **_json_value(values)}
         with self._lock:
             for listener in listeners:
                 listener.listen(passed)
@@ -81,15 +81,15 @@ class Events:
             listener.close()
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """The value in types that JSON has, without secrets."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     text = str(value)[: 2 * _MAX_CHARS].encode("utf-8", "replace").decode()  # the search may take quadratic time
     return _SECRETS.sub(lambda match: f"{match[1] or ''}…", text)[:_MAX_CHARS]

@@ -96,10 +96,10 @@ def encode_outcome(outcome: TestOutcome) -> list[Any]:
     values = [getattr(outcome, name) for name in _FIELDS]
     while values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
-    return list(map(_plain, values))
+    return list(map(_json_value, values))
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return dict(value) if isinstance(value, Mapping) else value

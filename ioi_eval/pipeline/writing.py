@@ -124,15 +124,17 @@ def to_json(row: dict[str, Any] | list[Any]) -> bytes:
     Messages may quote a file name that is not UTF-8: invalid bytes become question marks.
     """
     try:
-        return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+        return orjson.dumps(row, default=_json_value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
     except TypeError:  # an integer beyond 64 bits, or a text that is not UTF-8
-        return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        return (
+            json.dumps(_writable_value(row), default=_json_value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        )
 
 
 _MAX_NESTED = 100
 
 
-def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
+def _writable_value(value: Any, left: int = _MAX_NESTED) -> Any:
     """The value, with a text for integers that readers would change and for values that are nested too deeply, and
     null for floats that JSON cannot represent."""
     if left == 0 and isinstance(value, dict | list | tuple):
@@ -140,9 +142,9 @@ def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
-        return {key: _printable(item, left - 1) for key, item in value.items()}
+        return {key: _writable_value(item, left - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_printable(item, left - 1) for item in value]
+        return [_writable_value(item, left - 1) for item in value]
     return value if not isinstance(value, int) or _LEAST <= value <= _MOST else _as_text(value)
 
 
@@ -150,7 +152,7 @@ def _as_text(value: int) -> str:
     return str(value) if value.bit_length() <= _WHOLE_BITS else f"(an integer of {value.bit_length()} bits)"
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     if isinstance(value, orjson.Fragment):
         return orjson.loads(orjson.dumps(value))
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

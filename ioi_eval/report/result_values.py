@@ -42,7 +42,7 @@ def problem_name_of(row: ResultRow) -> tuple[str, str]:
         year = DEFAULT_YEAR if year is None or year == "" else int(year)
     except (TypeError, ValueError, OverflowError):  # such a row was refused
         year = str(year)
-    return str(year), _plain(row.get("problem_id"))
+    return str(year), _id_text(row.get("problem_id"))
 
 
 PRACTICE = "practice"
@@ -62,10 +62,10 @@ def day_of(row: ResultRow, known: object) -> str | None:
 def submission_of(row: ResultRow, id_column: str, *, otherwise: str = "–") -> str:
     """The submission's id, else `otherwise`. If its column has the name of a result column, it is in `dump_<name>`."""
     value = row.get(name_in(row, id_column))
-    return otherwise if value is None else _plain(value)
+    return otherwise if value is None else _id_text(value)
 
 
-def _plain(value: Any) -> str:
+def _id_text(value: Any) -> str:
     if value is None:
         return "–"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -22,7 +22,16 @@ from ioi_eval.report.result_values import (
     submission_of,
     tests_of,
 )
-from ioi_eval.report.texts import counted, escaped, excerpt, first_difference, plain, points, printable, table
+from ioi_eval.report.texts import (
+    counted,
+    escaped_line,
+    escaped_text,
+    excerpt,
+    first_difference,
+    points,
+    printable,
+    table,
+)
 from ioi_eval.sandbox import LOCAL
 
 _CODE_LINES = 400
@@ -66,7 +75,7 @@ def submission_text(
     parts += [_subtasks(row), _tests(row, limits) if has_run(row) or test is not None else ""]
     if test is not None:
         parts.append(_one_test(tests_of(row)[test], test, limits, texts))
-    return plain("\n\n".join(part for part in parts if part))
+    return escaped_text("\n\n".join(part for part in parts if part))
 
 
 def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: int) -> str:
@@ -139,7 +148,7 @@ def _code(row: Mapping[str, Any]) -> str:
     if not code:
         return "No program."
     if not isinstance(code, str):
-        return f"A program of several files, or several programs: {escaped(str(code))}"
+        return f"A program of several files, or several programs: {escaped_line(str(code))}"
     lines = excerpt(code, lines=_CODE_LINES, width=400)
     head = f"Program (found by {printable(str(row.get('extraction') or 'column:code'))}):"
     return "\n".join([head, *(f"{number:4}  {line}" for number, line in enumerate(lines, 1))])

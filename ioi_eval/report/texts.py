@@ -105,12 +105,12 @@ def distinct_line(text: str, *, length: int) -> str:
     return f"{line} #{blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
 
 
-def escaped(text: str, *, width: int = _WIDTH) -> str:
+def escaped_line(text: str, *, width: int = _WIDTH) -> str:
     """A line of at most `width` characters, in which escapes (`\\x1b`, `\\u202e`) replace unprintable characters."""
-    return plain(text[:width], allowed="\t") + (f"… ({len(text)} characters)" if len(text) > width else "")
+    return escaped_text(text[:width], allowed="\t") + (f"… ({len(text)} characters)" if len(text) > width else "")
 
 
-def plain(text: str, *, allowed: str = "\n\t") -> str:
+def escaped_text(text: str, *, allowed: str = "\n\t") -> str:
     """Lines in which escapes replace unprintable characters that are not allowed: messages quote untrusted text."""
     return "".join(c if c.isprintable() or c in allowed else c.encode("unicode_escape").decode() for c in text)
 
@@ -135,7 +135,7 @@ def excerpt(
     all_lines = text.split("\n")
     if all_lines[-1] == "":
         all_lines.pop()
-    excerpt_lines = [escaped(line, width=width) for line in all_lines[:lines]]
+    excerpt_lines = [escaped_line(line, width=width) for line in all_lines[:lines]]
     content_bytes = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "replace"))
     if size is not None and content_bytes < size:
         excerpt_lines.append(f"… ({size:,} bytes in all)")
@@ -158,7 +158,7 @@ def first_difference(expected: bytes, output: bytes, *, whole: bool) -> str | No
 
 
 def _quoted(line: str | None) -> str:
-    return "no more lines" if line is None else f'"{escaped(line, width=80)}"'
+    return "no more lines" if line is None else f'"{escaped_line(line, width=80)}"'
 
 
 def file_name(text: str) -> str:

@@ -61,7 +61,7 @@ def _short_name(source: str) -> str:
     """
     base = source.rstrip("/").rpartition("/")[2]
     ending = next((suffix for suffix in ENDINGS if base.endswith(suffix)), "")
-    return _plain(base.removesuffix(ending).removeprefix(_PREFIX)) or "results"
+    return _name_of_directory(base.removesuffix(ending).removeprefix(_PREFIX)) or "results"
 
 
 def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[str, str]:
@@ -75,7 +75,7 @@ def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[st
     names: dict[str, str] = {}
     for source in sources:
         short = _short_name(source)
-        owner = _plain(source.rstrip("/").rpartition("/")[0].rpartition("/")[2])
+        owner = _name_of_directory(source.rstrip("/").rpartition("/")[0].rpartition("/")[2])
         long = f"{owner}--{short}" if owner else short
         candidates = [short, long, *(f"{long}-{number}" for number in range(2, len(taken) + 3))]
         names[source] = next(name for name in candidates if taken.get(name, source) == source)
@@ -83,6 +83,6 @@ def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[st
     return names
 
 
-def _plain(name: str) -> str:
+def _name_of_directory(name: str) -> str:
     """The text as a name that is valid for a directory and for a configuration of the Hub."""
     return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip(".-")

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.report.markdown_pages import page_name
-from ioi_eval.report.texts import escaped, excerpt, first_difference, points, table
+from ioi_eval.report.texts import escaped_line, excerpt, first_difference, points, table
 
 
 @given(st.text())
 def test_control_characters_are_removed(text: str) -> None:
     """Also those that change the direction of writing. Tabs stay."""
-    assert all(c.isprintable() or c == "\t" for c in escaped(text))
+    assert all(c.isprintable() or c == "\t" for c in escaped_line(text))
     assert all(c.isprintable() or c == "\t" for line in excerpt(text.encode("utf-8", "replace")) for c in line)
 
 
@@ -46,8 +46,8 @@ def test_an_excerpt_has_limited_length(content: bytes) -> None:
 
 def test_omissions_are_counted() -> None:
     """Omitted lines, characters, and bytes that were not read."""
-    assert escaped("\x1b[2J\u202e") == "\\x1b[2J\\u202e"
-    assert escaped("a" * 9, width=3) == "aaa… (9 characters)"
+    assert escaped_line("\x1b[2J\u202e") == "\\x1b[2J\\u202e"
+    assert escaped_line("a" * 9, width=3) == "aaa… (9 characters)"
     assert excerpt("1\n2\n3\n", lines=2) == ["1", "2", "… (3 lines in all)"]
     assert excerpt(b"1\n", size=1_000_000) == ["1", "… (1,000,000 bytes in all)"]
     assert excerpt(b"\xff\n") == ["\\xff"]

@@ -25,7 +25,7 @@ from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, details, headline
 from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
 from ioi_eval.report.run_summary import time_of
-from ioi_eval.report.texts import file_name, plain
+from ioi_eval.report.texts import escaped_text, file_name
 from ioi_eval.selection import ResultRow
 from ioi_eval.version import __version__
 
@@ -136,7 +136,7 @@ def _scores(row: ResultRow) -> Values:
     share, code = share_of(row), row.get("code")
     shared: Values = {
         "answer": code if isinstance(code, str) else None,
-        "explanation": plain("\n".join(part for part in (headline(row), details(row)) if part)),
+        "explanation": escaped_text("\n".join(part for part in (headline(row), details(row)) if part)),
     }
     if share is None:
         unscored = {"value": math.nan, "reason": "judge_error" if verdict_of(row) else "not_judged", **shared}

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material, details, headline
 from ioi_eval.report.result_values import share_of, verdict_of
-from ioi_eval.report.texts import plain
+from ioi_eval.report.texts import escaped_text
 from ioi_eval.selection import ResultRow
 from ioi_eval.version import __version__
 
@@ -22,18 +22,18 @@ from ioi_eval.version import __version__
 def _write(material: Material, open_file: Open) -> None:
     """Write the file. All cases are kept in memory before, because a suite begins with its counts."""
     name = material.setting("name", f"ioi-eval {material.results.directory.resolve().name}")
-    together = ET.Element("testsuites", name=plain(name))
+    together = ET.Element("testsuites", name=escaped_text(name))
     suites: dict[str, ET.Element] = {}
     seconds: dict[str, float] = defaultdict(float)
     for row in material.rows():
         problem, submission = material.results.name_of(row)
         if problem not in suites:
-            suites[problem] = ET.SubElement(together, "testsuite", name=plain(problem))
+            suites[problem] = ET.SubElement(together, "testsuite", name=escaped_text(problem))
         group = material.group_of(row).name
         classname = ".".join(part.replace(".", "_") for part in (group, problem) if part)
         time_s = _time(row)
         seconds[problem] += time_s
-        names = {"name": plain(submission), "classname": plain(classname), "time": f"{time_s:.3f}"}
+        names = {"name": escaped_text(submission), "classname": escaped_text(classname), "time": f"{time_s:.3f}"}
         _add_verdict(ET.SubElement(suites[problem], "testcase", names), row)
     when = material.finished.isoformat(timespec="seconds").removesuffix("+00:00")
     for problem, suite in suites.items():
@@ -50,8 +50,8 @@ def _add_verdict(case: ET.Element, row: ResultRow) -> None:
     if share_of(row) is not None and verdict == "AC":
         return
     what = "error" if share_of(row) is None else "failure"
-    failed = ET.SubElement(case, what, type=plain(verdict or "not judged"), message=plain(headline(row)))
-    failed.text = plain(details(row))
+    failed = ET.SubElement(case, what, type=escaped_text(verdict or "not judged"), message=escaped_text(headline(row)))
+    failed.text = escaped_text(details(row))
 
 
 def _counts(suite: ET.Element, seconds: float) -> dict[str, str]:
