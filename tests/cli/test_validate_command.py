@@ -155,7 +155,7 @@ def test_comparison_with_existing_results(validate: Start, start: Start, write: 
     assert "2024/add, narrow, subtask 01-full: stated 100 points, seen 0 points\n  test 1-01: WA" in ended.stdout
     assert "2024/add, narrow, subtask 01-full: stated AC, seen WA" in ended.stdout
     assert "2024/add, narrow, (total): stated 100 points, seen 0 points" in ended.stdout
-    assert "1 stated result without a solution: year, problem_id and label" in ended.stdout
+    assert "1 stated result without a solution: year, problem_id and name" in ended.stdout
     ended = start("validate", dump, "--against", "out", *sources)
     assert ended.returncode == 2
     assert "--against out is a directory of results; name out/results.jsonl" in ended.stderr
