@@ -30,7 +30,7 @@ ALL = "all"
 
 _NOT_ASKED = "not asked, because a worker crashed when it was asked for a package"
 
-_NONE = "none is installed"
+_NONE = "none on workers that answer"
 """What stands for a package if no worker that answers has any."""
 
 Changed = tuple[Mapping[str, Sequence[PackageChange]], Mapping[str, str]]

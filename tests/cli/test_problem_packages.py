@@ -132,6 +132,6 @@ def test_a_removal_from_workers_that_do_not_answer_fails(start: Start, words: tu
     """They may have the packages. The message says why they were not asked."""
     done = start("cluster", "uninstall", *words, "--endpoints", "http://127.0.0.1:9")
     assert done.returncode == 2
-    assert "none is installed   0 of 1" in done.stdout
+    assert "none on workers that answer   0 of 1" in done.stdout
     assert "127.0.0.1:9: not asked: " in done.stdout
     assert done.stderr == ""
