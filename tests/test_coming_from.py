@@ -329,7 +329,7 @@ def test_the_snippets_run(world: World) -> None:
 
 def test_the_table_lists_all_options_of_run_tests() -> None:
     """Also the options that our commands refuse by name."""
-    from ioi_eval.cli.other_names import OTHER_NAMES
+    from ioi_eval.cli.other_programs import OTHER_NAMES
 
     listed = {span for line in lines() if line.kind == "option" for span in line.spans(0)}
     assert OTHER_NAMES[("score",)].options.keys() <= listed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from ioi_eval.cli import options
 from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.grouped import OptionGroup, argument, option
-from ioi_eval.cli.run_call import RunOptions
+from ioi_eval.cli.run_options import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions
 from ioi_eval.model.terms import Keep
 

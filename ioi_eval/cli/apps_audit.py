@@ -17,7 +17,7 @@ from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dump_reader import AppsDumpReader
 from ioi_eval.apps.family import AppsFamily
 from ioi_eval.cli.apps import AuditCall
-from ioi_eval.cli.apps_calls import opened_executor
+from ioi_eval.cli.apps_executor import opened_executor
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import refuse_inside

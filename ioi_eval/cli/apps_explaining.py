@@ -12,7 +12,7 @@ from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, survey
 from ioi_eval.apps.explain import OURS, GraderResult, differ, differing_tests, grader_results
 from ioi_eval.apps.solution_files import open_dump
-from ioi_eval.cli import apps_calls
+from ioi_eval.cli import apps_executor
 from ioi_eval.cli.apps import ExplainCall
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
@@ -98,9 +98,9 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
     progress = progress_for(count, bar=call.bar)
     async with opened(call.sandbox) as entered:
         await make_ready(entered, [settings[OURS].memory_limit_bytes])
-        executors = {name: apps_calls.executor(entered.sandbox, own, call.sandbox) for name, own in settings.items()}
+        executors = {name: apps_executor.executor(entered.sandbox, own, call.sandbox) for name, own in settings.items()}
         python = await executors[OURS].interpreter()
-        tell(apps_calls.interpreter_line(python, call.rules.python, is_here=call.sandbox.is_here))
+        tell(apps_executor.interpreter_line(python, call.rules.python, is_here=call.sandbox.is_here))
         tell(f"our rules compare outputs by {call.rules.comparator}")
         for name in call.compat or ():
             await executors[name].interpreter()  # a grader that was asked for must be usable
@@ -112,7 +112,7 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
             explained.add(index, entry, results, call.everything)
             progress.advance("different" if differ(results) else "alike")
 
-        jobs = apps_calls.jobs_now(call.sandbox, executors[OURS])
+        jobs = apps_executor.jobs_now(call.sandbox, executors[OURS])
         work = for_each(_accepted(dump_reader, explained), ask, workers=jobs + spare_for(jobs, shares=True))
         with closing(progress):
             await with_progress(progress, work)

@@ -11,7 +11,7 @@ from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.solution_files import open_dump
 from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.cli.apps import AppsScoreCall
-from ioi_eval.cli.apps_calls import opened_executor
+from ioi_eval.cli.apps_executor import opened_executor
 from ioi_eval.cli.dump_run import end_run, judge_dump
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import APPS_SCORE, check_out

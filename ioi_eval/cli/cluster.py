@@ -143,10 +143,10 @@ def install(
         return _change(chosen, is_wanted=True)
     if repository is None:
         raise InputError("--problems needs --repository DIR, the directory that the workers' PISTON_REPO_URL serves")
-    from ioi_eval.cli import problem_packages as calls
+    from ioi_eval.cli import problem_packages
 
     max_bytes = int((_MAX_GB if max_gb is None else max_gb) * 1e9)
-    return _show_changes(*calls.install(chosen, repository, url=url, max_bytes=max_bytes, prune=prune))
+    return _show_changes(*problem_packages.install(chosen, repository, url=url, max_bytes=max_bytes, prune=prune))
 
 
 def uninstall(chosen: Annotated[ChosenPackages, OptionGroup()]) -> int:
@@ -158,14 +158,14 @@ def uninstall(chosen: Annotated[ChosenPackages, OptionGroup()]) -> int:
     _check_options(chosen, chosen.about_problems)
     if chosen.problems is None:
         return _change(chosen, is_wanted=False)
-    from ioi_eval.cli import problem_packages as calls
+    from ioi_eval.cli import problem_packages
 
-    if chosen.problems == calls.ALL and (option := _first_option_given(chosen.about_problems)):
+    if chosen.problems == problem_packages.ALL and (option := _first_option_given(chosen.about_problems)):
         raise InputError(
-            f"--problems {calls.ALL} means every problem's package, so {option} cannot be given with it; leave it out, "
-            "or name the problems' rows with --problems"
+            f"--problems {problem_packages.ALL} means every problem's package, so {option} cannot be given with it; "
+            "leave it out, or name the problems' rows with --problems"
         )
-    return _show_changes(*calls.uninstall(chosen))
+    return _show_changes(*problem_packages.uninstall(chosen))
 
 
 def _check_options(chosen: ChosenPackages, about_problems: Mapping[str, object]) -> None:

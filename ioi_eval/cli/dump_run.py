@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import Earlier
-from ioi_eval.cli.run_call import RunOptions
+from ioi_eval.cli.run_options import RunOptions
 from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.watching import emit_judging_begins, emit_summary
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError

@@ -23,7 +23,7 @@ from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.file_options import default_map
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.other_names import message_about_other_names
+from ioi_eval.cli.other_programs import message_about_other_names
 from ioi_eval.cli.parsing import CliCommand, CliGroup
 from ioi_eval.config_file import read_config_file
 from ioi_eval.errors import DoubtfulDataWarning, InputError

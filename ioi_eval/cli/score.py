@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.run_call import RunOptions
+from ioi_eval.cli.run_options import RunOptions
 from ioi_eval.config import Unscored
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.result_rows import error_of, judged_columns
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.cli.apps_calls import opened_executor
+from ioi_eval.cli.apps_executor import opened_executor
 from ioi_eval.cli.apps_options import SPLITS, Rules
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import ContestRules

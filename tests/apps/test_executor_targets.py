@@ -13,7 +13,7 @@ import pytest
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.apps.settings import fingerprint_of, judging_digest_of
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.cli import apps_calls
+from ioi_eval.cli import apps_executor
 from ioi_eval.cli.sandboxes import SandboxOptions
 from ioi_eval.errors import ExhaustedError, SetupError, TargetLostError
 from ioi_eval.model import Execution, Isolation, Job, Profile, Verdict
@@ -53,8 +53,8 @@ def test_jobs_at_once_by_default(tmp_path: Path) -> None:
         target("a", Profile.BUNDLED, 4), target("b", Profile.BUNDLED, 8),
     )  # fmt: skip
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
-    assert apps_calls.jobs_now(SandboxOptions(), executor) == 12
-    assert apps_calls.jobs_now(SandboxOptions(workers=3), executor) == 3
+    assert apps_executor.jobs_now(SandboxOptions(), executor) == 12
+    assert apps_executor.jobs_now(SandboxOptions(workers=3), executor) == 3
     assert [spare_for(jobs, shares=True) for jobs in (1, 2, 100)] == [7, 14, 56]
     assert [spare_for(jobs, shares=False) for jobs in (1, 2, 100)] == [2, 4, 32]
 

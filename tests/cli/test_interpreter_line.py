@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.cli.apps_calls import interpreter_line
+from ioi_eval.cli.apps_executor import interpreter_line
 from ioi_eval.jobs.harness import Interpreter
 
 

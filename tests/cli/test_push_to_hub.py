@@ -10,7 +10,7 @@ import pytest
 from huggingface_hub import HfApi
 
 from ioi_eval.cli.dump_run import push
-from ioi_eval.cli.run_call import RunOptions
+from ioi_eval.cli.run_options import RunOptions
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.report.hub import HubResults
 from ioi_eval.report.parquet import write_parquet
