@@ -28,7 +28,7 @@ from figures import Figure, arguments, report
 from scheduler import OWN, SchedulerTrace, cpu_s_by_name
 
 from ioi_eval import sample
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 
 COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 PARTS = {

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ioi_eval.model import WhiteDiff as WhiteDiff
     from ioi_eval.problems.ioi import load_problems as load_problems
     from ioi_eval.problems.submissions import submission_from_row as submission_from_row
-    from ioi_eval.report.frame import load_results as load_results
+    from ioi_eval.report.result_files import load_results as load_results
     from ioi_eval.rows import open_source as open_source
     from ioi_eval.sandbox.local.sandbox import LocalSandbox as LocalSandbox
     from ioi_eval.sandbox.piston.cluster import PistonCluster as PistonCluster
@@ -69,7 +69,7 @@ _MODULES = {
     ),
     "ioi_eval.problems.ioi": ("load_problems",),
     "ioi_eval.problems.submissions": ("submission_from_row",),
-    "ioi_eval.report.frame": ("load_results",),
+    "ioi_eval.report.result_files": ("load_results",),
     "ioi_eval.rows": ("open_source",),
     "ioi_eval.sandbox.local.sandbox": ("LocalSandbox",),
     "ioi_eval.sandbox.piston.cluster": ("PistonCluster",),

@@ -22,7 +22,7 @@ from typing import Any
 
 from ioi_eval import sample
 from ioi_eval.compat import NAMES
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 
 HERE = Path(__file__).resolve().parent
 IOI_EVAL = (sys.executable, "-u", "-c", "from ioi_eval.cli.main import main; main()")

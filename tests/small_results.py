@@ -10,8 +10,8 @@ import orjson
 
 from ioi_eval.pipeline.writing import to_json
 from ioi_eval.report import compact
-from ioi_eval.report.frame import INPUTS
 from ioi_eval.report.inputs import beginning, input_line
+from ioi_eval.report.result_files import INPUTS
 
 Row = dict[str, Any]
 

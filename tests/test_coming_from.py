@@ -38,7 +38,7 @@ import pytest
 import ioi_eval
 from ioi_eval import LocalSandbox, run_submission
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, SLOW, TESTS, problem_row, submission_row
 from tests.forked_commands import forked_commands
 from tests.full_isolation import require_full_isolation

@@ -12,7 +12,7 @@ import evaluate_generations
 import pytest
 
 from ioi_eval import sample
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "evaluate_generations.py"
 

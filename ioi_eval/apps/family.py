@@ -24,8 +24,8 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.writing import TestLines, to_json
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
-from ioi_eval.report.frame import MCPBR_RECORDS, RESULTS
 from ioi_eval.report.inputs import TextPart, beginning
+from ioi_eval.report.result_files import MCPBR_RECORDS, RESULTS
 from ioi_eval.report.result_values import deciding_test
 from ioi_eval.report.totals import CpuSplit, count_run
 

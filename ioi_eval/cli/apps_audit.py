@@ -27,7 +27,7 @@ from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.writing import write_text
-from ioi_eval.report.frame import lines_of
+from ioi_eval.report.result_files import lines_of
 from ioi_eval.report.texts import counted, printable, table
 from ioi_eval.rows import KeptColumns, Source
 

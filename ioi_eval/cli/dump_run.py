@@ -24,7 +24,7 @@ from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import replacing
-from ioi_eval.report.frame import PAGE, REPORT, RESULTS, SUMMARY, TESTS
+from ioi_eval.report.result_files import PAGE, REPORT, RESULTS, SUMMARY, TESTS
 from ioi_eval.report.texts import counted
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ def _expanded(value: object) -> object:
 
 def _wrong_results(arguments: Mapping[str, object]) -> str | None:
     """What is wrong with the results that a command was given, which somebody may have edited; `None` if nothing is."""
-    from ioi_eval.report.frame import RESULTS, directory_of, wrong_file
+    from ioi_eval.report.result_files import RESULTS, directory_of, wrong_file
 
     values = chain.from_iterable(value if isinstance(value, list) else [value] for value in arguments.values())
     directories = [directory_of(value) for value in values if isinstance(value, Path)]

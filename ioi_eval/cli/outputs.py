@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.journal import check_writable
-from ioi_eval.report.frame import INPUTS, MCPBR_RECORDS, RESULTS, SUMMARY, TESTS
+from ioi_eval.report.result_files import INPUTS, MCPBR_RECORDS, RESULTS, SUMMARY, TESTS
 from ioi_eval.rows import reads_all_files
 
 SCORE, APPS_SCORE, VALIDATE = "ioi-eval score", "ioi-eval apps score", "ioi-eval validate"

@@ -33,6 +33,6 @@ def report(
     merge). Rows that name no model are grouped by directory. All must be of `score`, or all of `apps score`.
     """
     from ioi_eval.cli.reporting import remake
-    from ioi_eval.report.frame import directory_of
+    from ioi_eval.report.result_files import directory_of
 
     return remake(list(map(directory_of, directories)), out, id_column, by=by, standings=standings)

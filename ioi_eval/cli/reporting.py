@@ -13,11 +13,11 @@ from ioi_eval.journal import check_writable
 from ioi_eval.journal.opening import LOCK, at_rest, locked
 from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.pipeline.writing import replacing, write_summary
-from ioi_eval.report.frame import PAGE, REPORT, RESULTS
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.result_files import PAGE, REPORT, RESULTS
 from ioi_eval.report.result_sets import Family, has_column, no_id_column, required_first_row
 from ioi_eval.report.result_values import NamedRow
 from ioi_eval.report.standings import no_contest, read_standings

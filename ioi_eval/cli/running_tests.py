@@ -17,9 +17,9 @@ from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.writing import write_text
-from ioi_eval.report.frame import SUMMARY
 from ioi_eval.report.hub import HubResults, check_name
 from ioi_eval.report.markdown_pages import INDEX, overview_page, write_pages
+from ioi_eval.report.result_files import SUMMARY
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import named_sources, result_names
 

@@ -34,8 +34,8 @@ from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_te
 from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.problems.time_scale import scaled_set
-from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
+from ioi_eval.report.result_files import result_rows
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source

@@ -32,8 +32,8 @@ from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.problems.time_scale import scaled
-from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import TextPart, beginning, stored_input
+from ioi_eval.report.result_files import RESULTS
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import deciding_test, has_run, tests_of
 from ioi_eval.report.rows import JudgedSubmission, result_row

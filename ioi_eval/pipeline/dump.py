@@ -26,7 +26,7 @@ from ioi_eval.pipeline.threads import in_thread, until
 from ioi_eval.pipeline.unchanged import PresentResults
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines, replacing, write_summary
-from ioi_eval.report.frame import INPUTS, TESTS
+from ioi_eval.report.result_files import INPUTS, TESTS
 from ioi_eval.report.run_summary import CONTINUE, RunFacts
 
 

@@ -15,7 +15,7 @@ from ioi_eval.pipeline.dump_reader import DumpReader, Refused
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec, ResultT
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines
-from ioi_eval.report.frame import RESULTS
+from ioi_eval.report.result_files import RESULTS
 from ioi_eval.report.run_summary import RunSummary
 from ioi_eval.report.totals import CpuSplit
 

@@ -30,7 +30,7 @@ from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, run_facts
 from ioi_eval.pipeline.tally import REFUSED, RESUMED
 from ioi_eval.pipeline.writing import write_summary
-from ioi_eval.report.frame import INPUTS, SUMMARY, TESTS
+from ioi_eval.report.result_files import INPUTS, SUMMARY, TESTS
 from ioi_eval.report.run_summary import RunCounts, renewed
 
 STATE = ".written.json"

@@ -18,8 +18,8 @@ from ioi_eval.errors import ODD_DATA, SetupError
 from ioi_eval.model import Keep, Verdict
 from ioi_eval.new_files import new_file
 from ioi_eval.report import compact
-from ioi_eval.report.frame import REPORT, SUMMARY
 from ioi_eval.report.inputs import TextPart, input_line
+from ioi_eval.report.result_files import REPORT, SUMMARY
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
 """Of integers: orjson, which reads our files, reads others as floats."""

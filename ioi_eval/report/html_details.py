@@ -20,8 +20,8 @@ import orjson
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
-from ioi_eval.report.frame import INPUTS, line_at
 from ioi_eval.report.html_rows import PageResults, PageRow
+from ioi_eval.report.result_files import INPUTS, line_at
 from ioi_eval.report.result_values import PASSED, deciding_test, message_of_test, name_of_test, tests_of
 
 CODE_CHARS, TEXT_CHARS, MESSAGE_CHARS, MAX_TESTS = 60_000, 4_000, 600, 200

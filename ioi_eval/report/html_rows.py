@@ -20,9 +20,9 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, tests_of_line
-from ioi_eval.report.frame import RESULTS, TESTS, line_at, lines_of, not_a_result_row, summary_of, wrong_file
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
+from ioi_eval.report.result_files import RESULTS, TESTS, line_at, lines_of, not_a_result_row, summary_of, wrong_file
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, has_column, id_column_of
 from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of, with_our_columns
 from ioi_eval.report.texts import distinct_line, printable

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Self
 
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS
-from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown_pages import INDEX as CARD
+from ioi_eval.report.result_files import result_rows
 from ioi_eval.report.result_sets import FAMILY_COLUMNS, Family, family_of, first_row
 from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of
 from ioi_eval.report.texts import printable

@@ -13,7 +13,7 @@ from typing import Any
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content
-from ioi_eval.report.frame import INPUTS, line_at, lines_of
+from ioi_eval.report.result_files import INPUTS, line_at, lines_of
 from ioi_eval.report.schema_check import wrong_value
 
 

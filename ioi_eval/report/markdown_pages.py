@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ioi_eval.errors import ODD_DATA, InputError, SetupError
-from ioi_eval.report.frame import REPORT, SUMMARY, result_rows, summary_of
 from ioi_eval.report.markdown import LOWER_BOUND, cell, markdown_table
+from ioi_eval.report.result_files import REPORT, SUMMARY, result_rows, summary_of
 from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of
 from ioi_eval.report.terminal import bounded, of_full_marks, problems_of
 from ioi_eval.report.texts import file_name, points

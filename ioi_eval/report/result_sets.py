@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.report.frame import RESULTS, directory_of, lines_of, not_a_result_row, result_rows, summary_of
+from ioi_eval.report.result_files import RESULTS, directory_of, lines_of, not_a_result_row, result_rows, summary_of
 from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of, with_our_columns
 from ioi_eval.report.run_summary import Pending
 

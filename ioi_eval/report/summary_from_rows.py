@@ -26,8 +26,8 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
-from ioi_eval.report.frame import wrong_file
 from ioi_eval.report.groups import Grouping, too_many_groups
+from ioi_eval.report.result_files import wrong_file
 from ioi_eval.report.result_sets import ResultSet
 from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from ioi_eval.errors import listed
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.frame import REPORT, RESULTS
+from ioi_eval.report.result_files import REPORT, RESULTS
 from ioi_eval.report.result_values import PRACTICE
 from ioi_eval.report.run_summary import BIASED, CONTINUE
 from ioi_eval.report.texts import counted, percent, points, printable, table

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from tests.cli.addition import PROBLEMS, TESTS, Pushed, Start, Write
 from tests.forked_commands import Ended, ForkedCommands
 from tests.hub_stand_in import Hub, standing_in

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from tests.apps_rows import DOUBLE, FAILS, ROWS, ZERO, apps_row, doubling
 from tests.cli.addition import PROBLEMS, TESTS, Ended, Start, Write, submission_row
 

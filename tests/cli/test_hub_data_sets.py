@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from tests.cli.addition import Start, Write
 from tests.hub_stand_in import Hub, put_rows
 

@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from ioi_eval import load_results
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from tests.apps_rows import DOUBLE, FAILS, ROWS, ZERO
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 from tests.cli.ended_early import ended_after_a_result

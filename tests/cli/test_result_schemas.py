@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.report.frame import wrong_file
+from ioi_eval.report.result_files import wrong_file
 from tests.apps_rows import DOUBLE, ROWS, write_rows
 from tests.cli.addition import ASKS, NARROW, RIGHT, Start, Write, submission_row
 

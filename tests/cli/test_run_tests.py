@@ -15,7 +15,7 @@ import pytest
 from ioi_eval.cli.run_tests import with_their_options
 from ioi_eval.cli.sandboxes import SandboxOptions
 from ioi_eval.config import PATIENCE_S
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from ioi_eval.rows import named_sources
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Pushed, Start, Write, submission_row
 from tests.hub_stand_in import Hub, put_rows

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval import sample
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from tests.cli.addition import Start, Write
 from tests.rust_here import needs_rustc
 from tests.sandbox.served import server

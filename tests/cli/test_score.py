@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.report.frame import load_results
+from ioi_eval.report.result_files import load_results
 from tests.cli.addition import (
     ASKS,
     COMMAND,

@@ -15,7 +15,7 @@ import pytest
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.showing import contest_rules
 from ioi_eval.report import result_values
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from tests.apps_rows import ROWS, ZERO
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 from tests.forked_commands import ForkedCommands

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ioi_eval import sample
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from tests.faults.stub_jobs import counts
 from tests.forked_commands import COMMAND, Ended, ForkedCommands
 from tests.full_isolation import require_full_isolation

@@ -22,7 +22,7 @@ from ioi_eval.pipeline.contest_dump import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.loading import LoadingProblems
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox

@@ -33,7 +33,7 @@ from ioi_eval.pipeline.contest_dump import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.loading import LoadingProblems
-from ioi_eval.report.frame import result_rows
+from ioi_eval.report.result_files import result_rows
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem

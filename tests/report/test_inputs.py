@@ -13,8 +13,8 @@ from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob
 from ioi_eval.pipeline.writing import TestLines, to_json
-from ioi_eval.report.frame import INPUTS
 from ioi_eval.report.inputs import TextPart, beginning, input_line, input_offsets, stored_input
+from ioi_eval.report.result_files import INPUTS
 
 
 @given(st.binary(max_size=20), st.integers(0, 2 * KEPT_INPUT_BYTES))

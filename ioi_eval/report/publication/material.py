@@ -11,8 +11,8 @@ from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, similar
 from ioi_eval.estimates import Estimate, means_of_problems
-from ioi_eval.report.frame import not_a_result_row
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
+from ioi_eval.report.result_files import not_a_result_row
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import deciding_test, full_marks_of, message_of_test, share_of, tests_of, verdict_of
 from ioi_eval.report.texts import excerpt, points

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from ioi_eval.report.frame import result_rows
 from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material
+from ioi_eval.report.result_files import result_rows
 from ioi_eval.version import __version__
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.report import compact
-from ioi_eval.report.frame import load_results
+from ioi_eval.report.result_files import load_results
 
 
 def test_results_become_a_frame(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_lack_of_memory_is_not_a_damaged_file(tmp_path: Path) -> None:
     code = (
         "import resource, sys\n"
         "from ioi_eval.errors import SetupError\n"
-        "from ioi_eval.report.frame import result_rows\n"
+        "from ioi_eval.report.result_files import result_rows\n"
         "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + (256 << 20)\n"
         "resource.setrlimit(resource.RLIMIT_AS, (size, size))\n"
         "try:\n"
