@@ -58,7 +58,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         InputError: the package is missing, damaged, incomplete or contradicts itself.
         UnsupportedError: its task type or score type is not supported.
     """
-    with open_package(path, format="a CMS export package", models="one in solutions/model_solution/") as package:
+    with open_package(path, format="a CMS export package", model_example="one in solutions/model_solution/") as package:
         return _import(package, year, day)
 
 
@@ -114,7 +114,7 @@ def _attached(package: Package, wanted: str) -> str:
     for path in package.names("attachments"):
         if PurePosixPath(path).name == wanted:
             return package.text(path)
-        if path.endswith(".zip") and (text := package.zipped_text(path, wanted)) is not None:
+        if path.endswith(".zip") and (text := package.text_of_zip(path, wanted)) is not None:
             return text
     return ""
 

@@ -72,7 +72,9 @@ def import_package(
         time_limit_s: replaces the task's time limit; in CMS it need not have one.
     """
     _refuse_outer_settings(Path(path))
-    with open_package(path, ROOT_FILE, format="a task in the Italian YAML format", models="sol/solution") as package:
+    with open_package(
+        path, ROOT_FILE, format="a task in the Italian YAML format", model_example="sol/solution"
+    ) as package:
         _check_format(package)
         return _import(package, year, day, time_limit_s)
 

@@ -43,8 +43,8 @@ def import_package(
     Raises:
         SetupError: its grader cannot be tried on this machine.
     """
-    models = "one in submissions/accepted/"
-    with open_package(path, ROOT_FILE, or_file=INI_FILE, format=FORMAT, models=models) as package:
+    model = "one in submissions/accepted/"
+    with open_package(path, ROOT_FILE, other_root_file=INI_FILE, format=FORMAT, model_example=model) as package:
         return _import(package, year, day, time_limit_s, derive=derive)
 
 

@@ -48,7 +48,7 @@ def import_package(
         time_limit_s: replaces the problem's time limit.
     """
     what = "a problem in the layout of Library Checker"
-    with open_package(path, ROOT_FILE, format=what, models="sol/correct.cpp") as package:
+    with open_package(path, ROOT_FILE, format=what, model_example="sol/correct.cpp") as package:
         return _import(package, year, day, time_limit_s)
 
 

@@ -67,7 +67,7 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
         yield file, package.read(path)
     elif path.endswith(".zip"):
         programs: list[str] = []
-        for inner, content in package.zipped(path, _is_read):  # in any of its directories
+        for inner, content in package.files_of_zip(path, _is_read):  # in any of its directories
             name = PurePosixPath(inner).name
             if test_of(name):
                 yield name, content

@@ -18,14 +18,14 @@ from xml.etree import ElementTree
 import orjson
 
 from ioi_eval.errors import ODD_DATA, InputError, UnsupportedError, listed
-from ioi_eval.importers.package_files import DAMAGE, DEEPEST, LARGEST_FILE, PackageFiles, open_files, zipped_files
+from ioi_eval.importers.package_files import DAMAGE, DEEPEST, LARGEST_FILE, PackageFiles, files_of_zip, open_files
 from ioi_eval.problems.row import is_finite, is_number
 
 if TYPE_CHECKING:
     import yaml
 
 _JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git", "Icon\r")
-_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
 _LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing a megabyte takes a second or more
 _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
@@ -63,16 +63,19 @@ class Package:
     function that changes every text after reading, by its path.
     """
 
-    def __init__(self, files: PackageFiles, root_file: str, or_file: str | None, format: str, models: str) -> None:
+    def __init__(
+        self, files: PackageFiles, root_file: str, other_root_file: str | None, format: str, model_example: str
+    ) -> None:
         self.where = files.where
-        self.format, self.models = format, models
+        self.format, self.model_example = format, model_example
         self.notes: list[str] = []
         self.edit: Callable[[str, str], str] | None = None
         self._files = files
         self._room_for_zips = _LARGEST_OF_ZIPS
         clean = _clean(files.where, dict(files.members))
-        if or_file is not None and not any(PurePosixPath(name).name == root_file for name in clean):
-            root_file = or_file if any(PurePosixPath(name).name == or_file for name in clean) else root_file
+        names = {PurePosixPath(name).name for name in clean}
+        if other_root_file is not None and other_root_file in names and root_file not in names:
+            root_file = other_root_file
         self.root_file = root_file
         prefix, self._members = _below_root(files.where, root_file, clean)
         links = (str(PurePosixPath(name.replace("\\", "/"))) for name in files.links)
@@ -120,20 +123,20 @@ class Package:
         """A file's size; 0 if it cannot be read."""
         return self._files.size(self._members[name]) if name in self._members else 0
 
-    def zipped(self, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    def files_of_zip(self, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
         """Some files of a zip in the package: their paths in it and their contents."""
         content = self.read(name)
         try:
-            for path, inner in zipped_files(content, wanted, self._room_for_zips):
+            for path, inner in files_of_zip(content, wanted, self._room_for_zips):
                 self._room_for_zips -= len(inner)
                 yield path, inner
         except _DAMAGE as error:
             raise InputError(f"{self.where}: {name} is damaged, or is not a readable zip: {error}") from error
 
-    def zipped_text(self, name: str, wanted: str) -> str | None:
+    def text_of_zip(self, name: str, wanted: str) -> str | None:
         """The text of the first file of that name in a zip; `None` if there is none, or the zip is bad."""
         with suppress(InputError):
-            for _, content in self.zipped(name, lambda path: PurePosixPath(path).name == wanted):
+            for _, content in self.files_of_zip(name, lambda path: PurePosixPath(path).name == wanted):
                 return _decoded(content)
         return None
 
@@ -242,19 +245,24 @@ def _expanded_size(root: yaml.Node) -> int:
 
 @contextmanager
 def open_package(
-    path: str | Path, root_file: str = ROOT_FILE, *, or_file: str | None = None, format: str = "", models: str = ""
+    path: str | Path,
+    root_file: str = ROOT_FILE,
+    *,
+    other_root_file: str | None = None,
+    format: str = "",
+    model_example: str = "",
 ) -> Iterator[Package]:
     """Open a package for reading.
 
     Args:
         path: a directory, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
         root_file: the file in the outermost directory of such a package.
-        or_file: another file that may be there instead.
+        other_root_file: the file that may be there in its place.
         format: what such a package is. Errors that are raised while it is open get this and its path.
-        models: which solutions the format states to get full marks, for a note if there are none.
+        model_example: a solution that the format states to get full marks, for a note if there are none.
     """
     with open_files(Path(path)) as files:
-        package = Package(files, root_file, or_file, format, models)
+        package = Package(files, root_file, other_root_file, format, model_example)
         try:
             yield package
         except InputError as error:
@@ -298,7 +306,7 @@ def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
         if path.is_absolute() or ".." in path.parts or "\0" in name:
             raise InputError(f"{where} holds the path {name!r}, which leads out of the package; it is not opened")
         if not any(part in _JUNK or part.startswith("._") for part in path.parts):
-            if _NO_TEXT.search(name):
+            if _UNPRINTABLE.search(name):
                 raise InputError(
                     f"{where} holds a file whose name is not plain text: {_escaped(name)}; rename it (UTF-8, one line)"
                 )

@@ -202,7 +202,7 @@ def _opened(where: Path, opened: ExitStack) -> PackageFiles:
     return _Tar(where, opened.enter_context(_plain_tar(where)))
 
 
-def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> Iterator[tuple[str, bytes]]:
+def files_of_zip(content: bytes, wanted: Callable[[str], bool], most: int) -> Iterator[tuple[str, bytes]]:
     """Some files of a zip inside a package, of at most `most` bytes together: their paths in it and their contents.
 
     Raises:

@@ -58,8 +58,8 @@ _PYTHON_2 = ("python.2", "python.pypy2")
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
     """Read a package; arguments as of `cms.import_package`."""
-    models = "one with the tag main or accepted"
-    with open_package(path, ROOT_FILE, format="a package of Polygon", models=models) as package:
+    model = "one with the tag main or accepted"
+    with open_package(path, ROOT_FILE, format="a package of Polygon", model_example=model) as package:
         return _import(package, year, day)
 
 

@@ -149,7 +149,7 @@ def build_task(
     if unused:
         package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {listed(sorted(unused))}")
     if not models:
-        example = package.models and f" (as {package.models} would be)"
+        example = package.model_example and f" (as {package.model_example} would be)"
         package.notes.append(f"no solution is stated to get full marks{example}: nothing shows that they are possible")
     return ImportedTask(
         key=key,

@@ -55,8 +55,8 @@ _NAME_OF = {other: name for name, others in _OTHER_NAMES.items() for other in ot
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
     """Read a TPS task directory or an archive of one; arguments as of `cms.import_package`."""
-    models = "one with the verdict model_solution in solutions.json"
-    with open_package(path, format="a TPS task directory", models=models) as package:
+    model = "one with the verdict model_solution in solutions.json"
+    with open_package(path, format="a TPS task directory", model_example=model) as package:
         return _import(package, year, day)
 
 

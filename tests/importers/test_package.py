@@ -138,7 +138,7 @@ def test_zips_with_unflagged_names_in_utf8(tmp_path: Path) -> None:
     path.write_bytes(without_flags(as_zip(path, files)))
     with open_package(path) as package:
         assert package.read("tests/Größe ż.in") == b"1"
-        assert list(package.zipped("all.zip", lambda name: name == "wyjście.txt")) == [("wyjście.txt", b"5")]
+        assert list(package.files_of_zip("all.zip", lambda name: name == "wyjście.txt")) == [("wyjście.txt", b"5")]
 
 
 def without_flags(path: Path) -> bytes:
@@ -217,7 +217,7 @@ def test_a_zip_with_a_damaged_directory(tmp_path: Path, at: int, value: int, wor
         pass
     as_folder(tmp_path / "d", {"problem.json": b"{}", "inner.zip": bytes(content)})
     with open_package(tmp_path / "d") as package, pytest.raises(InputError, match=words):
-        list(package.zipped("inner.zip", lambda _: True))
+        list(package.files_of_zip("inner.zip", lambda _: True))
 
 
 def test_a_file_without_a_name_is_not_in_the_package(tmp_path: Path) -> None:

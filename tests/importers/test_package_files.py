@@ -314,7 +314,7 @@ def test_a_zip_inside_a_package_is_limited(tmp_path: Path) -> None:
     with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("output_01.txt", b" " * (1 << 21))
     with pytest.raises(OSError, match="more than such a file may be"):
-        list(package_files.zipped_files(inner.getvalue(), lambda _: True, 1 << 20))
+        list(package_files.files_of_zip(inner.getvalue(), lambda _: True, 1 << 20))
 
 
 def test_headers_of_a_collection_are_read_only_from_its_directory(tmp_path: Path) -> None:
