@@ -218,7 +218,8 @@ def _contest_output(
     talks = problem is not None and problem.method.manager is not None
     if not call.rerun and not talks:
         kept = "all" if shown["status"] == Verdict.AC else "failing"
-        tell(f"the output is not stored (`score --keep {kept}` stores it); --rerun judges again and shows it")
+        how = f"`score --keep {kept}` stores it"
+        tell(f"the output is not stored ({how}); --rerun judges the program again and shows it")
     return None
 
 

@@ -62,7 +62,7 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     assert " of 256 MiB" in shown.stdout
     assert "Input (13 bytes):\n  | 3000000000 4\n" in shown.stdout
     assert "Expected (11 bytes):\n  | 3000000004\n" in shown.stdout
-    assert "--rerun judges it again" in shown.stderr
+    assert "--rerun judges the program again" in shown.stderr
     before = (tmp_path / "out" / "results.jsonl").read_bytes()
     shown = judged("narrow", "--rerun")
     assert shown.returncode == 0, shown.stderr
@@ -82,8 +82,8 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
 
 def test_how_to_see_an_output_that_is_not_kept(judged: Start) -> None:
     """The option that keeps it depends on the verdict. A test that was not run has no output, and no advice."""
-    assert "(`score --keep failing`): --rerun" in judged("narrow", "--test", "1-01").stderr
-    assert "(`score --keep all`): --rerun" in judged("right", "--test", "0-01").stderr
+    assert "(`score --keep failing` stores it); --rerun" in judged("narrow", "--test", "1-01").stderr
+    assert "(`score --keep all` stores it); --rerun" in judged("right", "--test", "0-01").stderr
     skipped = judged("typo", "--test", "0-01")
     assert "SKIPPED" in skipped.stdout
     assert "--rerun" not in skipped.stderr
@@ -275,7 +275,7 @@ def test_outputs_are_kept_as_requested(keep: str, kept: list[str], start: Start,
         assert start("score", "dump.jsonl", *sources).returncode == 0
         assert b'"output"' not in (tmp_path / "out" / "tests.jsonl").read_bytes()
         assert kept_inputs(tmp_path) == inputs, "by default too"
-        assert "--rerun judges it again" in start("show", "out", "narrow").stderr
+        assert "--rerun judges the program again" in start("show", "out", "narrow").stderr
 
 
 def kept_inputs(directory: Path) -> list[dict[str, object]]:
