@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.importers.package import Package, number_of
+from ioi_eval.importers.package import Package, mapping_of, number_of
 from ioi_eval.problems.row import is_number
 
 PATH = "submissions/submissions.yaml"
@@ -62,8 +62,9 @@ class Expectations:
     def __init__(self, package: Package, groups: Sequence[str]) -> None:
         self._groups = groups
         values = package.yaml(PATH) if package.has(PATH) else {}
-        merged = {name: {**default, **self._mapping(name, values.get(name))} for name, default in _DEFAULTS.items()}
-        others = {str(name): self._mapping(name, value) for name, value in values.items() if name not in merged}
+        given = {str(name): mapping_of(f"{PATH}: {name}", value) for name, value in values.items()}
+        merged = {name: {**default, **given.get(name, {})} for name, default in _DEFAULTS.items()}
+        others = {name: rule for name, rule in given.items() if name not in merged}
         self._rules = [
             (pattern, rule) for name, rule in {**merged, **others}.items() for pattern in self._patterns(name)
         ]
@@ -74,7 +75,7 @@ class Expectations:
         of_groups = [(str(key), rule[key]) for rule in rules for key in rule if key not in _KEYS | _STATES]
         groups: dict[str, tuple[str, ...]] = {}
         for path in self._groups:
-            if inner := [self._mapping(key, value) for key, value in of_groups if _fits_any(key, path)]:
+            if inner := [mapping_of(f"{PATH}: {key}", value) for key, value in of_groups if _fits_any(key, path)]:
                 groups[path] = self._verdicts(inner)
         unknown = {key for key, _ in of_groups if not any(_fits_any(key, path) for path in groups)}
         score = self._common_range([rule["score"] for rule in rules if rule.get("score") is not None])
@@ -125,11 +126,6 @@ class Expectations:
             raise InputError(f"{PATH}: score is {value!r}; it must be one number or two")
         low, high = (float(number_of(f"{PATH}: score", end)) for end in ends)
         return low, high
-
-    def _mapping(self, name: Any, value: Any) -> Mapping[str, Any]:
-        if value is not None and not isinstance(value, Mapping):
-            raise InputError(f"{PATH}: {name} is {value!r}; it must be a mapping of names to values")
-        return value or {}
 
     def _patterns(self, name: str) -> Sequence[str]:
         patterns = list(itertools.islice(_expanded(name), _MAX_PATTERNS + 1))

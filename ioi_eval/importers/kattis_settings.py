@@ -20,7 +20,7 @@ from typing import Any
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_programs import has_validator
-from ioi_eval.importers.package import Package
+from ioi_eval.importers.package import Package, mapping_of
 from ioi_eval.importers.task import ImportedTask, Timing
 from ioi_eval.problems.row import is_number
 
@@ -188,10 +188,7 @@ class KattisSettings:
         return {**stated, **({"on_reject": policy} if policy else {})}
 
     def _mapping(self, name: str) -> Mapping[str, Any]:
-        value = self.meta.get(name) or {}
-        if not isinstance(value, Mapping):
-            raise InputError(f"{name} in {ROOT_FILE} is {value!r}; it must be a mapping of names to values")
-        return value
+        return mapping_of(f"{name} in {ROOT_FILE}", self.meta.get(name) or None)
 
 
 def _kind(package: Package, meta: Mapping[str, Any], version: str) -> KattisKind:
@@ -256,10 +253,8 @@ def _constants(meta: Mapping[str, Any]) -> Callable[[str, str], str] | None:
     stated = meta.get("constants")
     if stated is None:
         return None
-    if not isinstance(stated, Mapping):
-        raise InputError(f"constants in {ROOT_FILE} is {stated!r}; it must be a mapping of names to values")
     values: dict[tuple[str, str], str] = {}
-    for name, value in stated.items():
+    for name, value in mapping_of(f"constants in {ROOT_FILE}", stated).items():
         variants = value if isinstance(value, Mapping) else {"value": value}
         if not _CONSTANT_NAME.fullmatch(str(name)) or "value" not in variants:
             raise InputError(f"the constant {name!r} in {ROOT_FILE} has a name or a value that is not allowed")

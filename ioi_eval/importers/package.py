@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -278,6 +278,13 @@ def number_in_text(value: object) -> object:
         return float(value) if isinstance(value, str) else value
     except ValueError:
         return value
+
+
+def mapping_of(what: str, value: Any) -> Mapping[str, Any]:
+    """A mapping of names to values; an empty one for none."""
+    if value is not None and not isinstance(value, Mapping):
+        raise InputError(f"{what} is {value!r}; it must be a mapping of names to values")
+    return value or {}
 
 
 def number_of(what: str, value: object) -> float:

@@ -22,7 +22,7 @@ from ioi_eval.importers.cms import CHECKER, CMS_HEADERS, UNLABELLED, all_tests, 
 from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ROOT_FILE, Package, open_package
+from ioi_eval.importers.package import ROOT_FILE, Package, mapping_of, open_package
 from ioi_eval.importers.score_parameters import score_type_without_parameters
 from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
 from ioi_eval.model import Language, ProblemKey, ScoreType, Subtask, TaskType
@@ -135,10 +135,7 @@ def _flag(meta: Mapping[str, Any], field: str, default: bool) -> bool:
 
 
 def _config(meta: Mapping[str, Any], stated: RowValues) -> RowValues:
-    params = meta.get("type_params") or {}
-    if not isinstance(params, dict):
-        raise InputError(f"type_params is {params!r} in {ROOT_FILE}; it must be a mapping of names to values")
-    config = {**stated, **params}
+    config = {**stated, **mapping_of(f"type_params in {ROOT_FILE}", meta.get("type_params") or None)}
     if "task_type_parameters" in meta:  # CMS's list. Source: TPS, `scripts/exporters/CMS.py`
         config["task_type_parameters"] = meta["task_type_parameters"]
     elif stated["task_type"] == TaskType.COMMUNICATION:

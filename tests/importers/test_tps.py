@@ -275,7 +275,7 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
         ({"tests/mapping": "samples 0-01\nfull 0-01\n"}, "tests/mapping gives the subtask small no tests"),
         ({"problem.json": {**META, "name": ""}}, "name is missing in problem.json"),
         ({"problem.json": {**META, "memory_limit": "256"}}, "memory_limit is '256' in problem.json"),
-        ({"problem.json": {**META, "type_params": '{"x": 1}'}}, "type_params is '{\"x\": 1}' in problem.json"),
+        ({"problem.json": {**META, "type_params": '{"x": 1}'}}, "type_params in problem.json is '{\"x\": 1}'"),
         ({"problem.json": {**META, "has_checker": "yes"}}, "has_checker is 'yes' in problem.json"),
         ({"subtasks.json": {"subtasks": {}}}, "subtasks.json states no subtasks"),
         ({"subtasks.json": {"subtasks": {"full": {"score": 1}}}}, "subtasks.json: index of full is None"),
