@@ -22,7 +22,7 @@ from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.problems.apps_submissions import EXTRACTORS, our_extractor, submission_columns
 from ioi_eval.report.groups import grouping_of
 from ioi_eval.report.texts import counted
-from ioi_eval.rows import KeptColumns, Source, in_one
+from ioi_eval.rows import KeptColumns, Source, joined_dumps
 
 
 def score(call: AppsScoreCall) -> int:
@@ -37,7 +37,9 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     if configuration.unused:
         tell(f"{call.problems.config}: not used, because not about scoring: {', '.join(configuration.unused)}")
     dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
-    dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), directory)
+    dump = KeptColumns(
+        joined_dumps(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), directory
+    )
     dataset = call.problems.source
     tell_hub_names(call.sources)
     counts = survey(dump, id_column=call.id_column)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.journal import check_writable
-from ioi_eval.journal.opening import LOCK, at_rest, locked
+from ioi_eval.journal.opening import LOCK, locked, locked_for_reading
 from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.pipeline.writing import replacing, write_summary
 from ioi_eval.report.groups import Grouping, grouping_of
@@ -86,7 +86,7 @@ def _keep_runs_out(stack: ExitStack, directories: Sequence[Path], target: Path) 
     """
     for directory in directories:
         if directory.resolve() != target.resolve():
-            stack.enter_context(at_rest(directory))
+            stack.enter_context(locked_for_reading(directory))
     if not (target / LOCK).exists():
         return False
     stack.enter_context(locked(target, []))

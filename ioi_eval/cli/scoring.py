@@ -23,7 +23,7 @@ from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.errors import InputError, listed
 from ioi_eval.events import Events
-from ioi_eval.journal import Index, peek
+from ioi_eval.journal import Index, read_index
 from ioi_eval.model import DEFAULT_YEAR, Keep, Language, ProblemKey
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
@@ -38,7 +38,7 @@ from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.result_files import result_rows
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.report.texts import counted
-from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
+from ioi_eval.rows import Altered, KeptColumns, Source, joined_dumps, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
 
@@ -184,7 +184,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
         complete = True
         async with opened_scorer(calls[0]) as (_, scorer):
             for to_score in dumps:
-                index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
+                index, notes = read_index(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
                 tell(*notes)
                 family = await to_score.family(to_score.wait_for_problems(problems), scorer)
                 again = {"dedupe": not to_score.call.no_dedupe, "retry_failed": to_score.call.retry_failed}
@@ -229,7 +229,7 @@ def _dump(call: ScoreCall) -> Source:
                 f"{name}: there is no such file. Give one data set; ioi-eval run-tests takes several with commas, and"
                 " patterns, and writes results for each"
             )
-    dump = in_one([(name, open_source(name)) for name in call.dumps])
+    dump = joined_dumps([(name, open_source(name)) for name in call.dumps])
     if not (call.always_extract_code or call.add_messages_column):
         return dump
     return Altered(dump, without_code=call.always_extract_code, with_messages=call.add_messages_column)

@@ -34,7 +34,7 @@ from ioi_eval.report.result_files import RESULTS, TESTS
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
-from ioi_eval.validate import ValidationRun, result_rows
+from ioi_eval.validate import ValidationRun, rows_of_validation
 from ioi_eval.validate.comparison import Validation
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS
 from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
@@ -125,5 +125,5 @@ def _write(directory: Path, values: dict[str, Any], validation: Validation) -> N
     write_text(directory / "validation.json", json.dumps(values, indent=2, ensure_ascii=False) + "\n")
     write_text(directory / "validation.md", markdown_validation(values))
     with replacing(directory / RESULTS) as file:
-        for row in result_rows(validation):
+        for row in rows_of_validation(validation):
             file.write(to_json(row))

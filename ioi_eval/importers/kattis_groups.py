@@ -100,10 +100,10 @@ def _with_required(group: TestGroup, before: tuple[str, ...]) -> Iterator[tuple[
     for index, inner in enumerate(group.groups):
         yield inner, before
         if group.config["on_reject"] == "break" and index + 1 < len(group.groups):
-            before = (*before, *_accepting(inner))
+            before = (*before, *_needed_to_accept(inner))
 
 
-def _accepting(group: TestGroup) -> tuple[str, ...]:
+def _needed_to_accept(group: TestGroup) -> tuple[str, ...]:
     """The tests that must be accepted so that a group is accepted."""
     tests = group.all_tests
     flags = {flag for inner in group.walk() if inner.all_tests for flag in _flags(inner)}

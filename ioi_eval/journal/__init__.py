@@ -56,7 +56,7 @@ process writes it; a `SetupError` that a journal cannot be written. Both say wha
 
 from ioi_eval.journal.codec import decode_result, encode_result
 from ioi_eval.journal.frames import Keys, RecordKind, keys_of, name_key
-from ioi_eval.journal.opening import Index, StoredLevel, StoredResult, check_writable, peek
+from ioi_eval.journal.opening import Index, StoredLevel, StoredResult, check_writable, read_index
 from ioi_eval.journal.records import Record, TemporaryRecords
 from ioi_eval.journal.store import Journal
 
@@ -74,5 +74,5 @@ __all__ = [
     "encode_result",
     "keys_of",
     "name_key",
-    "peek",
+    "read_index",
 ]

@@ -163,7 +163,7 @@ def _opened(directory: Path, notes: list[str]) -> Iterator[tuple[memoryview, int
     with ExitStack() as stack:
         fd = _descriptor(directory)
         stack.callback(os.close, fd)
-        stack.enter_context(opening.at_rest(directory))
+        stack.enter_context(opening.locked_for_reading(directory))
         end = opening.load(directory / "journal", fd, Index(), notes, advice=f"leave {directory} out")
         if end == 0:
             yield memoryview(b""), 0

@@ -109,7 +109,7 @@ class Index:
         return StoredLevel.SAME_PROGRAM if keys.program in self.programs else StoredLevel.NOTHING
 
 
-def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
+def read_index(directory: Path) -> tuple[Index, tuple[str, ...]]:
     """The index and the notes that a run in this directory would get; changes nothing."""
     index, notes = Index(), list[str]()
     path = directory / "journal"
@@ -179,7 +179,7 @@ def _lock(fd: int, directory: Path, notes: list[str]) -> None:
 
 
 @contextmanager
-def at_rest(directory: Path) -> Iterator[None]:
+def locked_for_reading(directory: Path) -> Iterator[None]:
     """Keep runs out of a directory that is only read. On file systems without locks this is not possible."""
     with ExitStack() as stack:
         with contextlib.suppress(OSError):  # without the file, no run has been there

@@ -27,9 +27,9 @@ __all__ = [
     "Altered",
     "KeptColumns",
     "Source",
-    "in_one",
     "is_hub_id",
     "is_hub_name",
+    "joined_dumps",
     "named_sources",
     "open_source",
     "reads_all_files",
@@ -139,7 +139,7 @@ def _from_extension(name: str, rest: str, split: str | None) -> Source:
     return PlainValues(source)
 
 
-def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
+def joined_dumps(sources: Sequence[tuple[str, Source]]) -> Source:
     """Several dumps, each with its name on the command line, as one, in their order.
 
     One that is named twice, or is inside another one, is refused: each of its rows would count twice.

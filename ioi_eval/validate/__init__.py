@@ -127,7 +127,7 @@ def _keys(problem: ProblemKey, fingerprint: str) -> Keys:
     return keys_of(problem, "", f"exhaustive {fingerprint}")
 
 
-def result_rows(validation: Validation) -> Iterator[dict[str, Any]]:
+def rows_of_validation(validation: Validation) -> Iterator[dict[str, Any]]:
     """The results as `score` writes them, with all tests: to read, or for another `validate --against`."""
     for solution, judged in validation.judged:
         key = solution.problem.key

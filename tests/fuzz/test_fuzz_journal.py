@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.journal import Journal, RecordKind, frames, keys_of, peek
+from ioi_eval.journal import Journal, RecordKind, frames, keys_of, read_index
 from ioi_eval.model import ProblemKey
 from tests.fuzz.budget import fuzzed, mutated
 from tests.in_memory import directory_in_memory
@@ -34,7 +34,7 @@ def test_opening_a_damaged_journal(content: bytes) -> None:
     with directory_in_memory() as directory:
         (directory / "journal").write_bytes(content)
         try:
-            peek(directory)
+            read_index(directory)
             journal = Journal(directory, options={})
         except InputError:
             return

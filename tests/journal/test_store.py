@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, peek, store
+from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, read_index, store
 from ioi_eval.journal.records import RecordFile
 from ioi_eval.model import ProblemKey
 from tests.in_memory import directory_in_memory
@@ -132,7 +132,7 @@ def test_damage_in_synced_records_is_refused_with_its_offset(tmp_path: Path) -> 
         Journal(tmp_path, options={})
     assert f"truncate -s {start}" in str(caught.value)
     with pytest.raises(InputError, match="damaged"):
-        peek(tmp_path)
+        read_index(tmp_path)
     os.truncate(path, start)  # the advice works
     assert read(tmp_path) == {0: 0}
 
@@ -164,7 +164,7 @@ def test_a_journal_joined_to_one_with_a_torn_tail_is_not_cut_off(tmp_path: Path)
     with pytest.raises(InputError, match=rf"record at offset {start}, before the next one begins at {len(torn)};"):
         Journal(tmp_path, options={})
     with pytest.raises(InputError, match="ioi-eval merge"):
-        peek(tmp_path)
+        read_index(tmp_path)
     assert path.read_bytes() == torn + whole
     path.write_bytes(torn + whole[:30])  # a first line that no record follows
     assert read(tmp_path) == {0: 0, 1: 1}
@@ -247,7 +247,7 @@ def test_records_are_synced_in_groups(tmp_path: Path) -> None:
 
 def test_peek_changes_nothing(tmp_path: Path) -> None:
     """A dry run shows what would be resumed, and writes no file, not even a lock."""
-    index, notes = peek(tmp_path)
+    index, notes = read_index(tmp_path)
     assert index.find(keys(0)) is None
     assert notes == ()
     assert list(tmp_path.iterdir()) == []
@@ -255,7 +255,7 @@ def test_peek_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     os.truncate(path, path.stat().st_size - 1)
     before = path.read_bytes()
-    index, notes = peek(tmp_path)
+    index, notes = read_index(tmp_path)
     assert index.find(keys(0)) is not None
     assert index.find(keys(1)) is None
     assert len(notes) == 1

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ioi_eval.apps.family import APPS_CODEC, apps_facts
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.errors import InputError
-from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, keys_of, peek
+from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, keys_of, read_index
 from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.pipeline.contest import CONTEST_CODEC, contest_facts
 from ioi_eval.pipeline.family import ResultFacts
@@ -142,7 +142,7 @@ def check_edited(directory: Path, journal: bytes, family: Family, rows: list[Wai
     (directory / "journal").write_bytes(journal)
     right = [family.worth(family.result(row)) for row in rows]
     try:
-        peek(directory)
+        read_index(directory)
         found = read_all(directory, family, rows)
     except InputError as error:
         assert "not a journal" in str(error)  # noqa: PT017 - it may also be fine
@@ -170,7 +170,7 @@ def test_a_journal_joined_with_itself_keeps_its_copies(tmp_path: Path) -> None:
     """A submission whose program another one has too is still its copy: else its CPU time counted twice."""
     judge_all(tmp_path, FAMILIES[0], [waiting("a", 1), waiting("b", 1)])
     (tmp_path / "journal").write_bytes(b"".join(lines_of(tmp_path) * 2))
-    index, _ = peek(tmp_path)
+    index, _ = read_index(tmp_path)
     stored = index.find(waiting("a", 1).keys)
     assert stored is not None
     assert stored.offset == index.leader_offset(waiting("b", 1).keys)

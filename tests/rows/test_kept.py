@@ -15,7 +15,7 @@ import pytest
 
 from ioi_eval.errors import DoubtfulDataWarning, InputError
 from ioi_eval.problems.row import Row, Source
-from ioi_eval.rows import KeptColumns, in_one, open_source
+from ioi_eval.rows import KeptColumns, joined_dumps, open_source
 from tests.apps_rows import write_rows
 
 ROWS: list[dict[str, Any]] = [
@@ -90,7 +90,7 @@ def test_all_columns_can_be_kept(counted: Counted) -> None:
 def test_rows_that_are_added_meanwhile_are_left_out(tmp_path: Path, added: str) -> None:
     """Also one that is not whole yet. A warning says that there are new rows. Another file is not affected."""
     paths = [write_rows(tmp_path / name, ROWS) for name in ("a.jsonl", "b.jsonl")]
-    kept = KeptColumns(in_one([(str(path), open_source(path)) for path in paths]), COLUMNS)
+    kept = KeptColumns(joined_dumps([(str(path), open_source(path)) for path in paths]), COLUMNS)
     first = list(kept.iterate(COLUMNS))
     with paths[-1].open("a") as file:
         file.write(added)

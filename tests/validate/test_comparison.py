@@ -16,7 +16,7 @@ from ioi_eval.model import (
     SubmissionResult,
 )
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
-from ioi_eval.validate import ValidationRun, result_rows
+from ioi_eval.validate import ValidationRun, rows_of_validation
 from ioi_eval.validate.comparison import Validation, compare
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 from tests.scored import outcome, result_of, sampled_problem
@@ -235,7 +235,7 @@ def test_solutions_are_judged_exhaustively_by_several_workers() -> None:
     assert scorer.most == 3
     assert len(told) == 10
     assert [one["solution"] for one in validation.disagreements] == ["1", "3", "5", "7", "9"]
-    rows = list(result_rows(validation))
+    rows = list(rows_of_validation(validation))
     assert [row["label"] for row in rows] == [str(n) for n in range(10)]
     assert [row["fingerprint"] for row in rows] == [f"2024/nile {n}" for n in range(10)]
     assert [test["status"] for test in rows[1]["all_subtasks_results"][2]["test_results"]] == ["AC", "WA"]
