@@ -131,7 +131,7 @@ def _subtasks(
         return [Subtask(name=group.name, points=graded[group.path].points, tests=group.tests)]
     aggregation = _aggregation(group)
     if not group.groups:
-        return _leaf(group, aggregation, before, gives_scores=gives_scores)
+        return _subtasks_of_tests(group, aggregation, before, gives_scores=gives_scores)
     if group.tests:
         raise UnsupportedError(f"{group.path} holds both tests and groups; such a score is not supported")
     inner = [
@@ -166,7 +166,9 @@ def _lowest(group: TestGroup, inner: list[list[Subtask]], gives_scores: bool) ->
     return Subtask(name=group.name, points=min(points), tests=tuple(tests))
 
 
-def _leaf(group: TestGroup, aggregation: str, before: tuple[str, ...], *, gives_scores: bool) -> list[Subtask]:
+def _subtasks_of_tests(
+    group: TestGroup, aggregation: str, before: tuple[str, ...], *, gives_scores: bool
+) -> list[Subtask]:
     points = _points(group)
     if aggregation == "min":
         return [Subtask(name=group.name, points=points, tests=(*before, *group.tests))]

@@ -55,8 +55,8 @@ class KattisData:
 
     @property
     def accepted_without_points(self) -> bool:
-        """Whether a submission can be accepted without points: with a score of 0 from the validator; or if a group
-        always accepts, or passing the samples is enough, though it fails each group of secret tests.
+        """Whether an accepted submission may have no points. The validator may give the score 0. Where a group always
+        accepts, or passing the samples is enough, the submission may fail all groups of secret tests.
         """
         root = self.root
         has_samples = any(group.name == "sample" and group.all_tests for group in root.groups)

@@ -340,8 +340,8 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
 
 
 def _other_format(clean: dict[str, Any]) -> str:
-    """The format that the package has instead, by its uppermost root file, or the archives in it; else what is missing
-    for any format."""
+    """What the package is instead, for a message: the format of its uppermost root file. If it has none, the archives
+    in it; if it has no archives either, the root files of all formats, which are missing."""
     known = {*_FORMATS, *_BEFORE_TASK_MAKER}
     paths = [path.parts for path in map(PurePosixPath, clean)]
     marked = {parts[:depth] for parts in paths for depth, part in enumerate(parts) if part in _BESIDE}

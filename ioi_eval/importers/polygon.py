@@ -32,7 +32,7 @@ from ioi_eval.problems.grader_files import without_comments
 from ioi_eval.problems.task_parameters import Parameter
 
 _TESTS = "tests"
-_OF_CMS = "files/cms_conf.py"  # Source: CMS, `cmscontrib/loaders/polygon.py`
+_CMS_SETTINGS = "files/cms_conf.py"  # Source: CMS, `cmscontrib/loaders/polygon.py`
 _GIVES_POINTS = re.compile(r"\b(?:quitp|quitpi|_points)\b")
 _PARTIAL = re.compile(r"\b(?:_pc|_partially)\b")
 _PATTERN = re.compile(r"[^%]*%0?\d?d[^%]*")
@@ -69,8 +69,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     if judging is None or assets is None or judging.find("testset") is None:
         raise InputError(f"{ROOT_FILE} names no tests (judging, testset) or no programs (assets)")
     _refuse_unsupported(problem, judging, assets)
-    if package.has(_OF_CMS):
-        package.notes.append(f"{_OF_CMS}, from which CMS takes the score type and other settings, is not read")
+    if package.has(_CMS_SETTINGS):
+        package.notes.append(f"{_CMS_SETTINGS}, from which CMS takes the score type and other settings, is not read")
     testset = _testset(package, judging)
     tests = _tests(testset)
     by_points = has_points(testset, tests)
