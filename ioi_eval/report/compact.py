@@ -1,8 +1,8 @@
 """Stores tests separately from rows: equal tests are written once, and default values are left out. Pure.
 
-A row with the tests of each subtask written out has 12 kB. So a row of `results.jsonl`
-names its tests (`tests_id`), and `tests.jsonl` has a line for each `tests_id`: each test once, and for each subtask the
-positions of its tests in that list. The `tests_id` is a hash of the line, so rows with equal tests share a line.
+With the tests of each subtask written out, a row has 12 kB. So a row of `results.jsonl` has only a `tests_id`, which
+names a line of `tests.jsonl`. That line has each test of the row once, and for each subtask the positions of its tests
+in this list. The `tests_id` is a hash of the line, so rows with equal tests share a line.
 """
 
 from __future__ import annotations

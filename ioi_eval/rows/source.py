@@ -85,10 +85,14 @@ class SplitChoice:
     obvious: tuple[str, ...] = OBVIOUS
 
     def among(self, existing: Sequence[str], what: str, instead: str) -> tuple[str, ...]:
-        """The splits that are read, of those that exist; a message names the data set (`what`), and what the user can
-        name `instead`. If there is only one split, it is read whatever its name.
+        """The splits that are read. If only one exists, it is read whatever its name.
 
         With the default of `obvious`, the user has not asked for one split, so a warning names those that are not read.
+
+        Args:
+            existing: the splits of the data set.
+            what: the data set, for messages.
+            instead: what the user can name instead of it, for messages.
         """
         if self.split is not None:
             if self.split in existing:
