@@ -89,6 +89,13 @@ class KattisData:
                 "Kattis gives no points to a submission that fails a test, as neither data/ nor data/secret/ has"
                 " accept_if_any_accepted or always_accept; here each group counts, as in problemtools and DOMjudge"
             )
+        total = sum(subtask.points for subtask in subtasks)
+        most = self.root.range[1] if self.by_points and self.root.range else math.inf
+        if math.isfinite(most) and abs(total - most) > _ROUNDING:
+            package.notes.append(
+                f"full marks are {total:g} points, as the groups are worth that together; the range of {DATA}/ ends at"
+                f" {most:g}"
+            )
 
 
 def read_data(package: Package, settings: KattisSettings) -> KattisData:

@@ -297,6 +297,17 @@ def test_an_inherited_range_is_not_that_of_one_of_several_groups(
     assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0), ("two", 100)]
 
 
+def test_a_range_of_the_problem_that_is_not_the_sum_of_the_groups(tmp_path: Path) -> None:
+    """A note says so: the package contradicts itself, or its groups are read in another way than they are meant."""
+    assert not read(tmp_path, SCORING).notes
+    samples_count = "on_reject: continue\nrange: 0 100\n"  # each is worth a point by default
+    assert read(tmp_path / "samples", SCORING, **{"data/testdata.yaml": samples_count}).notes == (
+        "full marks are 101 points, as the groups are worth that together; the range of data/ ends at 100",
+    )
+    unbounded = f"{samples_count.replace('100', 'inf')}grader_flags: ignore_sample\n"
+    assert not read(tmp_path / "unbounded", SCORING, **{"data/testdata.yaml": unbounded}).notes
+
+
 def test_an_inherited_range_in_a_package_for_domjudge(tmp_path: Path) -> None:
     """The samples are worth nothing then, and a secret group needs points or a range of its own."""
     changes = {**SCORES, "problem.yaml": "type: scoring\nvalidation: custom\n", **TAGGED}
