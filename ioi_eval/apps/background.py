@@ -13,6 +13,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from ioi_eval import shipped
@@ -21,7 +22,7 @@ from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings, read_checker
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SandboxError
 from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
@@ -73,8 +74,17 @@ class Background:
     def close(self) -> None:
         """Close the sandbox, and stop what runs in it. Does nothing in a forked process."""
         if self.is_running and self._loop.is_running():
-            self._wait(lambda: self._sandbox.__aexit__(None, None, None))
+            self._wait(self._stop)
             self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def _stop(self) -> None:
+        """Cancel what runs, and wait for the end of its processes: a box that is being made outlives this process."""
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others)
+        await self._sandbox.__aexit__(None, None, None)
 
     def _must_compile_runner(self) -> bool:
         """Whether the first program waits until the runner is compiled."""
@@ -98,6 +108,8 @@ class Background:
         running = asyncio.run_coroutine_threadsafe(work(), self._loop)
         try:
             return running.result()
+        except CancelledError as error:  # in a daemon thread, as Python waits for the others before it calls `close`
+            raise SandboxError("not judged: this process ends") from error
         except BaseException:
             running.cancel()  # Ctrl-C in the calling thread: the result is not needed any more
             raise
