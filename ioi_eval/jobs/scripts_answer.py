@@ -66,6 +66,9 @@ _DIAGNOSTIC = re.compile(
     r"^.+:[0-9]+: (?:fatal )?[eE]rror: |undefined reference to|multiple definition of", re.MULTILINE
 )
 """A compiler's, assembler's or linker's message about a source. (A message about a system fault has no line number.)"""
+_NOT_STARTED = (126, 127)
+"""The exit codes of bash if it cannot start a command, or read its script: the package was just removed, or a compiler
+is not there. Compilers end with 1 for a program's errors."""
 _BUSY = 0.9  # of wall clock or CPU limit, whichever is less: a compiler alone on a machine uses nearly all of it
 _NEAR = 0.95  # of the memory limit: a stage that it stopped has a lower peak, as the server counts in KiB × 1000
 
@@ -100,7 +103,7 @@ def compile_outcome(
         TransientError: one of these happened. The compiler was killed, but not by a limit of ours. The disk was full. A
             limit of ours, or the machine, stopped the compilation of one of the problem's programs. The wall clock
             limit stopped the compiler before it had used its CPU time (or its CPU time was not measured: the server may
-            be busy with other clients, even if ours ran alone).
+            be busy with other clients, even if ours ran alone). The script or the compiler is not there.
     """
     stage = execution.compile
     if stage is None or stage.code == 0:
@@ -117,6 +120,8 @@ def compile_outcome(
             raise TransientError(f"the compiler was stopped early, and had not used its CPU time ({how})")
         return _compile_error(stage, f"Compilation stopped: {_LIMIT_WORDS[stage.status]}")
     cause = _driver_alone(stage.stderr)
+    if stage.code in _NOT_STARTED and cause is None:
+        raise TransientError(f"the compile script or the compiler could not be started: {stage.stderr.strip()[:200]!r}")
     if cause in {"starved", "none_left"}:
         raise OverloadError(f"the server had no process left for the compiler: {stage.stderr.strip()[:200]}")
     if fault is not None:

@@ -120,6 +120,20 @@ def test_a_compiler_without_processes_is_overload(stderr: str) -> None:
         compile_outcome(compilation(stderr))
 
 
+@pytest.mark.parametrize(
+    ("code", "stderr"),
+    [
+        (127, "/bin/bash: /piston/packages/cms_ioi/1.0.0/compile: No such file or directory\n"),
+        (127, "/piston/packages/cms_ioi/1.0.0/compile: line 22: g++: command not found\n"),
+        (126, "/piston/packages/cms_ioi/1.0.0/compile: line 22: /usr/bin/g++: Permission denied\n"),
+    ],
+)
+def test_an_absent_script_or_compiler_is_no_compile_error(code: int, stderr: str) -> None:
+    """Piston v3 answers so while the package is removed: it still starts the job, whose script is deleted already."""
+    with pytest.raises(TransientError, match="could not be started: "):
+        compile_outcome(compilation(stderr, code=code, stdout=""))
+
+
 FULL = (
     "{standard input}: Fatal error: can't fill 256 bytes in section .data of submission.o: 'No space left on device'\n"
 )
