@@ -161,6 +161,21 @@ def test_an_answer_that_ends_before_its_body(head: bytes) -> None:
     assert str(with_server(cut, use)).endswith(": the server closed the connection before the answer")
 
 
+@pytest.mark.parametrize("framing", [b"Content-Length: 9\r\n\r\nabc", b"Transfer-Encoding: chunked\r\n\r\n9\r\nabc"])
+def test_an_answer_that_ends_in_its_body(framing: bytes) -> None:
+    """The message says so, in words, and has no status, as the server's was 200."""
+
+    async def cut(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n" + framing)
+        await writer.drain()
+        writer.close()
+
+    async def use(client: HttpClient, url: URL) -> bytes | AnswerLostError:
+        return await posted(client, url)
+
+    assert str(with_server(cut, use)).endswith("/: the answer ended before its end, or was damaged")
+
+
 def test_a_worker_behind_a_password(start: Any) -> None:
     """The worker can be used; its name does not have the password."""
     stub = start("stub_piston.py")

@@ -347,6 +347,8 @@ class HttpClient:
                 message = f"the answer is not HTTP: {' '.join(error.message.split())}"
             elif isinstance(error, aiohttp.ServerDisconnectedError):  # whose text may be a dump of an answer's headers
                 message = "the server closed the connection before the answer"
+            elif isinstance(error, aiohttp.ClientPayloadError):  # whose text has a status that nobody sent
+                message = "the answer ended before its end, or was damaged"
             raise AnswerLostError(f"{url}: {message}", JobEnd.BROKEN, before_answer=response is None) from error
 
 
