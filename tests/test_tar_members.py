@@ -53,25 +53,31 @@ def names(content: bytes) -> list[str]:
     return [info.name for info in tar_members(io.BytesIO(content), "p.tar")]
 
 
-LARGE = header("pax", tarfile.XHDTYPE, 64 << 20) + bytes(64 << 20)
+LARGE = 512 + (64 << 20)
+"""The size of what `large` makes."""
+
+
+def large() -> bytes:
+    """A large header. Each process that collects the tests would make a constant, and keep it."""
+    return header("pax", tarfile.XHDTYPE, 64 << 20) + bytes(64 << 20)
 
 
 @pytest.mark.parametrize(
-    "content",
+    "before",
     [
-        LARGE,
-        header("directory", tarfile.DIRTYPE, len(LARGE)) + LARGE,
-        pax({"size": 512}) + header("file", size=512 + len(LARGE)) + bytes(512) + LARGE,
-        pax({"size": 0}, tarfile.XGLTYPE) + pax({"a": "b"}) + header("file", size=len(LARGE)) + LARGE,
+        b"",
+        header("directory", tarfile.DIRTYPE, LARGE),
+        pax({"size": 512}) + header("file", size=512 + LARGE) + bytes(512),
+        pax({"size": 0}, tarfile.XGLTYPE) + pax({"a": "b"}) + header("file", size=LARGE),
     ],
     ids=["plain", "behind-a-directory", "behind-a-pax-size", "behind-a-global-size"],
 )
-def test_a_large_header_is_not_read(content: bytes) -> None:
+def test_a_large_header_is_not_read(before: bytes) -> None:
     """It may lie in what another header calls its content: `tarfile` does not skip the content of a directory, and a
     record of a pax header may replace a size.
     """
     with pytest.raises(InputError, match="has a header of 67,108,864 bytes"):
-        names(content + END)
+        names(before + large() + END)
 
 
 def test_all_headers_together_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +148,7 @@ def test_long_names_and_proper_records() -> None:
 def test_a_package_with_a_hidden_header(tmp_path: Path) -> None:
     """Importers read the members so."""
     with gzip.open(tmp_path / "p.tgz", "wb") as file:
-        file.write(pax({"size": 0}) + header("problem.json", size=len(LARGE)) + LARGE + END)
+        file.write(pax({"size": 0}) + header("problem.json", size=LARGE) + large() + END)
     with pytest.raises(InputError, match=r"p\.tgz has a header of 67,108,864 bytes"), open_package(tmp_path / "p.tgz"):
         raise AssertionError("opened")
 
