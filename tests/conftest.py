@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -40,9 +41,16 @@ def pytest_collection() -> Generator[None, object, object]:
 
     Python and pytest keep the compiled modules, which takes 20 CPU-s in a fresh checkout. Processes that import them at
     the same time would all compile them.
+
+    What is collected lives until the end: Python does not look for garbage in it, now or later.
     """
-    with first_alone(TESTS):
-        return (yield)
+    gc.disable()
+    try:
+        with first_alone(TESTS):
+            return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
