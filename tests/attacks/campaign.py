@@ -279,8 +279,11 @@ def _work(campaign: Campaign, sandbox: Sandbox, tasks: Sequence[tuple[Program, P
     for python_attack in PYTHON_ATTACKS if campaign.python else ():
         judge = long_limit if python_attack.long_limit else executor
         yield python_attack.name, partial(_attack_by_python, python_attack, judge)
-    stopped_sooner = replace(COMPILING, cpu_s=0.5)  # for attacks that use up the limit, most of them twice
-    for slow, chosen, limits in ((False, campaign.compiler, COMPILING), (True, campaign.slow, stopped_sooner)):
+    # Attacks that use up the limit, most of them twice, are stopped sooner, but not on workers: there the whole known
+    # good program is compiled, within six times this limit. It needs 2 s of CPU time, on a slow or busy machine 3 s.
+    is_remote = campaign.served or campaign.builds
+    for_slow = COMPILING if is_remote else replace(COMPILING, cpu_s=0.5)
+    for slow, chosen, limits in ((False, campaign.compiler, COMPILING), (True, campaign.slow, for_slow)):
         compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.required_isolation, compiling=limits))
         for attack in COMPILE_ATTACKS:
             if chosen and attack.slow is slow:
