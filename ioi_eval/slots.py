@@ -2,8 +2,9 @@
 
 First come, first served, except for jobs that must run alone. These need all slots, so most of the machine is idle
 until the last other job ends. To have this idle time once for several of them, jobs that wait to run alone let a few
-other jobs overtake; then they run one after the other. If no other job waits, nothing overtakes them. Release is
-synchronous, so that a cancellation cannot lose a slot.
+other jobs overtake; then they run one after the other. If no other job waits, nothing overtakes them. (If a holder of a
+slot takes minutes, they wait for it, and no other job waits for them: `delays_alone`.) Release is synchronous, so that
+a cancellation cannot lose a slot.
 
 The waiting tasks may be in several threads, each with its own event loop, as training frameworks call rewards: a mutex
 protects the state, and a task that gets a slot is woken in its own loop. If a loop was closed while a task of it held a
@@ -37,6 +38,7 @@ class _Waiter:
     """A task that waits, until `turn` is done in its event loop, and then has slots."""
 
     turn: asyncio.Future[None]
+    delays_alone: bool = False
     held: tuple[int, ...] = ()
 
 
@@ -80,17 +82,18 @@ class Slots:
         return self.count - len(self._free)
 
     @asynccontextmanager
-    async def take(self, *, alone: bool = False) -> AsyncIterator[int]:
-        """Hold one slot, or all of them; yields the number of the (first) slot."""
-        holder = await self._acquire(self._waiting_alone if alone else self._waiting)
+    async def take(self, *, alone: bool = False, delays_alone: bool = False) -> AsyncIterator[int]:
+        """Hold one slot, or all of them (`alone`); yields the number of the (first) slot. While it `delays_alone`, any
+        number of other jobs may overtake those that wait to run alone: it takes too long for all others to wait too."""
+        holder = await self._acquire(self._waiting_alone if alone else self._waiting, delays_alone=delays_alone)
         try:
             yield holder.held[0]
         finally:
             self._ended.append(holder)
             self._wake()
 
-    async def _acquire(self, waiting: deque[_Waiter]) -> _Waiter:
-        waiter = _Waiter(asyncio.get_running_loop().create_future())
+    async def _acquire(self, waiting: deque[_Waiter], *, delays_alone: bool) -> _Waiter:
+        waiter = _Waiter(asyncio.get_running_loop().create_future(), delays_alone)
         with self._mutex:
             waiting.append(waiter)
         self._wake()
@@ -153,8 +156,9 @@ class Slots:
         return waiter
 
     def _alone_is_due(self) -> bool:
-        due = self._last_ran_alone or not self._waiting or self._overtaken >= MAX_OVERTAKING_PER_SLOT * self.count
-        return bool(self._waiting_alone) and due
+        if not self._waiting_alone or any(holder.delays_alone for holder in self._holders):
+            return False
+        return self._last_ran_alone or not self._waiting or self._overtaken >= MAX_OVERTAKING_PER_SLOT * self.count
 
     @staticmethod
     def _wake_in_its_loop(waiter: _Waiter) -> None:

@@ -114,6 +114,30 @@ def test_a_job_that_runs_alone_is_overtaken_by_few(count: int, jobs: list[bool])
             assert sum(not jobs[other] and other > number for other in turns[:place]) <= MAX_OVERTAKING_PER_SLOT * count
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_what_delays_jobs_that_run_alone_keeps_no_others_waiting(count: int) -> None:
+    """While it holds its slot, any number of other jobs overtake a job that must run alone, which is next after it."""
+    others = 2 * MAX_OVERTAKING_PER_SLOT * count
+    turns: list[str] = []
+
+    async def scenario() -> None:
+        slots = Slots(count)
+
+        async def work(name: str, *, alone: bool = False) -> None:
+            async with slots.take(alone=alone):
+                turns.append(name)
+
+        async with asyncio.TaskGroup() as group:
+            async with slots.take(delays_alone=True):
+                group.create_task(work("alone", alone=True))
+                jobs = [group.create_task(work("other")) for _ in range(others)]
+                await asyncio.wait_for(asyncio.gather(*jobs), 20)
+            group.create_task(work("later"))
+
+    asyncio.run(scenario())
+    assert turns == [*["other"] * others, "alone", "later"]
+
+
 def test_a_slot_is_released_once_if_the_event_loop_of_its_task_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cancelled task releases the slot that it was just given, and the thread that gave it does not again."""
     slots = Slots(1)

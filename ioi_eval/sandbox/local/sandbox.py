@@ -183,8 +183,9 @@ class LocalSandbox:
 
     @asynccontextmanager
     async def own_work(self) -> AsyncIterator[None]:
-        """Work of this process in the place of a job: meanwhile one job less runs, and none runs alone."""
-        async with self._boxes.take(), self._slots.take():
+        """Work of this process in the place of a job: meanwhile one job less runs, and none runs alone. Those that must
+        run alone wait, and keep no others waiting."""
+        async with self._boxes.take(delays_alone=True), self._slots.take():
             yield
 
     async def run_commands(

@@ -181,6 +181,28 @@ def test_no_other_box_exists_while_a_job_runs_alone(cache: Path) -> None:
     assert (max_boxes, left) == (1, 0)
 
 
+def test_a_job_that_waits_for_our_own_work_to_run_alone_keeps_no_others_waiting() -> None:
+    """Tests may be read for minutes meanwhile, and a few other jobs are not all that there are."""
+    limits = StageLimits(wall_ms=20_000, cpu_ms=20_000)
+    script = Job(kind=JobKind.SCRIPTS, files=(JobFile(name="run", content=b":"),), run_limits=limits, trusted=True)
+    ended: list[str] = []
+
+    async def scenario() -> None:
+        async with LocalSandbox(slots=2, strongest=Isolation.REDUCED) as sandbox:
+            (target,) = sandbox.targets()
+
+            async def run(name: str, *, alone: bool = False) -> None:
+                await sandbox.execute(replace(script, alone=alone), target)
+                ended.append(name)
+
+            async with asyncio.TaskGroup() as group, sandbox.own_work():
+                group.create_task(run("alone", alone=True))
+                await asyncio.wait_for(asyncio.gather(*(run("other") for _ in range(30))), 60)
+
+    asyncio.run(scenario())
+    assert ended == [*["other"] * 30, "alone"]
+
+
 @pytest.mark.parametrize("trusted", [True, False])
 def test_scripts_and_runner_jobs_share_the_slots(cache: Path, trusted: bool) -> None:
     """Scripts and jobs of the runner use the same slots. While a job runs alone, no job of either kind runs."""
