@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -63,6 +64,30 @@ def test_the_command_warns_if_others_can_reach_it(served: Served, cache: Path) -
     """If other machines can reach it, it says so before it serves."""
     with command(cache, "--host", "0.0.0.0", "--public", "--workers", "1") as (_, messages):
         assert "0.0.0.0 can be reached from other machines" in messages
+
+
+def resident_bytes(pid: int) -> int:
+    """The memory of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_requests_in_invalid_http_do_not_fill_the_memory(served: Served, cache: Path) -> None:
+    """After 60 MB of such requests, the server is hardly larger than after the first of them."""
+    with command(cache, "--workers", "1") as (process, messages):
+        url = httpx.URL(messages.split("serving Piston API v2 at ")[1].split()[0])
+
+        def send(times: int) -> None:
+            for _ in range(times):
+                with socket.create_connection((url.host, url.port or 80)) as connection, suppress(ConnectionError):
+                    connection.sendall(b"GET /" + b"a" * 100_000)
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(1000):
+                        pass
+
+        send(100)
+        before = resident_bytes(process.pid)
+        send(600)
+        assert resident_bytes(process.pid) - before < 25_000_000
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
