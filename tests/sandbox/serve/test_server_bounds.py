@@ -212,6 +212,14 @@ def test_invalid_http_is_not_logged(head: str, served: Served, caplog: pytest.Lo
     assert not caplog.records
 
 
+def test_header_lines_are_limited(served: Served) -> None:
+    """A request with thousands of them is a 400. (aiohttp 3.10 keeps them all: a client filled the memory.)"""
+    url = served.client.base_url
+    with socket.create_connection((url.host, url.port or 80)) as connection:
+        connection.sendall(b"GET /api/v2/runtimes HTTP/1.1\r\nHost: a\r\n" + b"x: y\r\n" * 5000 + b"\r\n")
+        assert connection.makefile("rb").readline().split()[1] == b"400"
+
+
 def test_the_server_survives_invalid_http(served: Served) -> None:
     """Invalid HTTP and an incomplete request do not stop the server."""
     url = served.client.base_url
