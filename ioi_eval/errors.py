@@ -13,6 +13,7 @@
         │   │   └── GarbledError      the whole answer arrived, but is not what was sent or asked for
         │   ├── BrokenCompilerError   the compiler of one worker does not work
         │   ├── OverloadError     the server itself says that it is too busy
+        │   │   └── TooManyRequestsError  it has begun nothing, and limits how many requests it accepts
         │   └── UnavailableError  no worker has been in service for as long as jobs may wait: the run ends
         │       ├── TargetLostError   … of one target, or its workers run nothing: other targets may judge instead
         │       └── LostDataError     a file of the cache was deleted while it was in use: it must be made again
@@ -99,6 +100,10 @@ class BrokenCompilerError(TransientError):
 
 class OverloadError(TransientError):
     """The server itself says that it is too busy."""
+
+
+class TooManyRequestsError(OverloadError):
+    """The server, or a proxy in front of it, limits requests, and has not begun this one (HTTP 429)."""
 
 
 class UnavailableError(TransientError):

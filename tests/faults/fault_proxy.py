@@ -8,6 +8,7 @@ random one of the names:
     reset-before  reset-in  reset-after   the connection is reset before, in the middle of, after the request's body
     reset-answer  truncate                reset, or closed, in the middle of the answer
     empty-500  html-500  html-502  busy   errors of a server, a proxy, an overloaded server
+    limited  limited-1s                   429, without `Retry-After` and with one of a second
     denied                                a proxy denies access
     lie  null  not-json                   status 200, and a body that is not an execution
     delay                                 the answer comes 0.2 s late
@@ -15,7 +16,8 @@ random one of the names:
     hang                                  no answer
 
 `--idle S` closes connections that were idle for S seconds. `--body BYTES` refuses longer requests as soon as it knows
-their length, as nginx does. `GET /faults` returns how many faults of each name occurred.
+their length, as nginx does. `--limits-checks 1` answers requests for the runtimes with 429 after `GET /arm`.
+`GET /faults` returns how many faults of each name occurred.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ CANNED = {
     "html-502": (502, HTML, "text/html"),
     "denied": (403, HTML, "text/html"),
     "busy": (503, b'{"message": "queue is full"}', "application/json"),
+    "limited": (429, b'{"message": "Requests limited to 1 per 200ms"}', "application/json"),
+    "limited-1s": (429, b"", "text/plain\r\nRetry-After: 1"),
     "lie": (200, b'{"run": {"stdout": 1, "stderr": "", "code": 0, "signal": null}}', "application/json"),
     "null": (200, b"null", "application/json"),
     "not-json": (200, b"1\n", "text/plain"),
@@ -100,6 +104,8 @@ class Proxy:
             return True
         is_too_large = self.options.body is not None and size > self.options.body
         fault = self.fault() if self.is_armed and head.startswith(b"POST /api/v2/execute ") else None
+        if self.is_armed and self.options.limits_checks and head.startswith(b"GET /api/v2/runtimes "):
+            fault = "limited"
         if is_too_large:
             writer.write(http_answer(413, HTML, "text/html"))
         elif fault == "reset-before":
@@ -163,6 +169,7 @@ async def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--idle", type=float, default=5.0)
     parser.add_argument("--body", type=int)
+    parser.add_argument("--limits-checks", type=int, default=0)
     options = parser.parse_args()
     proxy, ports = Proxy(options), []
     for upstream in options.upstream:

@@ -18,7 +18,7 @@ LIMITS = StageLimits(wall_ms=2_000, cpu_ms=2_000)
 QUICK_S = 3.0  # how long jobs wait for a server that a test has killed
 TRANSIENT = (
     "reset-before", "reset-in", "reset-after", "reset-answer", "truncate", "empty-500", "html-500", "html-502",
-    "busy", "lie", "null", "not-json",
+    "busy", "limited", "lie", "null", "not-json",
 )  # fmt: skip
 HARMLESS = ("delay", "close-after")
 

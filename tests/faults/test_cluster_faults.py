@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ioi_eval.errors import (
     ExhaustedError,
     SandboxError,
     TransportError,
+    UnavailableError,
 )
 from ioi_eval.events import Events
 from ioi_eval.model import Retries, StageLimits
@@ -32,6 +34,7 @@ from tests.faults.stub_jobs import (
     arm,
     counts,
     echo,
+    fails,
     proxied,
     run_all,
     until,
@@ -68,6 +71,47 @@ def test_a_worker_is_explored_although_every_third_request_is_lost(start: Any, f
 
     with_cluster(proxy.urls, use)
     assert counts(proxy.urls[0], "faults")[fault] >= 3
+
+
+@pytest.mark.parametrize(("fault", "least_s"), [("limited", 0.0), ("limited-1s", 2.0)])
+def test_a_job_that_a_limit_of_requests_refuses_waits(start: Any, fault: str, least_s: float) -> None:
+    """It waits as long as its only worker says, no other job is sent meanwhile, and the refusals cost it no attempt: it
+    has only one."""
+    _, proxy = proxied(start, faults=fault, first=2)
+
+    async def use(cluster: PistonCluster) -> float:
+        await arm(proxy)
+        begun = time.monotonic()
+        answers = await run_all(cluster, [replace(echo(text), retries=Retries(left=0)) for text in "abcde"], 5)
+        assert [answer.run.stdout for answer in answers] == [*"abcde"]
+        return time.monotonic() - begun
+
+    assert with_cluster(proxy.urls, use) >= least_s
+    assert counts(proxy.urls[0], "faults") == {"requests": 7, fault: 2}
+
+
+def test_a_check_that_a_limit_of_requests_refuses(start: Any) -> None:
+    """The worker is alive: it gets jobs again."""
+    _, proxy = proxied(start, faults="limited", first=1, **{"limits-checks": 1})
+
+    async def use(cluster: PistonCluster) -> None:
+        await arm(proxy)
+        assert [answer.run.stdout for answer in await run_all(cluster, [echo("x")], 1)] == ["x"]
+
+    with_cluster(proxy.urls, use)
+
+
+def test_a_limit_of_requests_that_never_ends(start: Any) -> None:
+    """The run ends when no job was begun for as long as jobs may wait, with the server's message. It is no JE."""
+    _, proxy = proxied(start, faults="limited", every=1)
+
+    async def use(cluster: PistonCluster) -> SandboxError:
+        await arm(proxy)
+        return await fails(cluster, echo("x"))
+
+    error = with_cluster(proxy.urls, use, patience_s=0.5)
+    assert type(error) is UnavailableError
+    assert "Requests limited to 1 per 200ms" in str(error)
 
 
 def run_with_all_faults(start: Any, jobs: int) -> None:

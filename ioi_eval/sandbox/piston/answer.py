@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import orjson
@@ -26,6 +27,7 @@ from ioi_eval.errors import (
     OversizedError,
     RejectedError,
     SandboxError,
+    TooManyRequestsError,
     TransientError,
     TransportError,
     UnknownRuntimeError,
@@ -60,6 +62,7 @@ _ADVICE = {
 }
 _ADVICE_FOR_STATUS = {
     401: "its URL needs user:password@ before the host",
+    429: "it limits requests: send fewer at once (--max-requests-per-endpoint), or ask its operator for more",
     413: "a proxy in between limits requests: raise its limit (nginx: client_max_body_size 512m)",
     504: "a proxy in between did not wait for the answer: raise its timeout (nginx: proxy_read_timeout 30m)",
 }
@@ -88,7 +91,7 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
 
     Raises:
         RejectedError: the server will always refuse this request; `UnservedError` if another server may accept it.
-        OverloadError: the server reports that it is too busy.
+        OverloadError: the server reports that it is too busy; `TooManyRequestsError` if it has not begun the job.
         TransientError: the server failed; `TransportError` if this is not an answer of Piston.
     """
     answer = _parse(status, body)
@@ -221,7 +224,7 @@ def error_of(status: int, body: bytes) -> SandboxError:
     advice = _ADVICE_FOR_STATUS.get(status) or next((_ADVICE[sign] for sign in _ADVICE if sign in message), "")
     where = f"HTTP {status}: {message}" + (f"; {advice}" if advice else "")
     if status in {429, 503} or (status >= 500 and any(sign in message for sign in _OVERLOAD)):
-        return OverloadError(where)
+        return (TooManyRequestsError if status == 429 else OverloadError)(where)
     if status == 408 or status in {502, 504} or (status >= 500 and body and answer is None):
         return TransportError(where)
     if status >= 500:
@@ -232,6 +235,18 @@ def error_of(status: int, body: bytes) -> SandboxError:
     if status >= 300:
         return (OversizedError if status == 413 else UnservedError)(where)
     return TransportError(f"an answer with {where}")
+
+
+def asked_wait_s(retry_after: str, date: str) -> float:
+    """How long a server asks its clients to wait: the header `Retry-After`, in seconds, or a time on the clock of its
+    header `Date`. 0 if it does not say so in this way. Source: RFC 9110, 10.2.3."""
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    try:
+        until, now = (parsedate_to_datetime(text).replace(tzinfo=None) for text in (retry_after, date))
+    except (ValueError, OverflowError):
+        return 0.0
+    return max(0.0, (until - now).total_seconds())
 
 
 def tls_advice(message: str) -> str:

@@ -360,6 +360,7 @@ class PistonCluster:
             reply = await self._client.post(job_url(endpoint), sending, max_bytes=4 * most + (1 << 20))
         finally:
             request.abandon = None
+        request.asked_wait_s = reply.asked_wait_s
         with answer.naming(endpoint):
             self._groups.require_unchanged(endpoint, reply.status, reply.body, size=body.size)
             execution = await self._read(reply, job)

@@ -38,6 +38,10 @@ LONGEST_PAUSE_S = 30.0
 together are not checked together."""
 _MANY_PAUSES = 30  # after so many in a row, all are the longest
 
+LONGEST_ASKED_PAUSE_S = 60.0
+"""A server that refuses a job may ask for a longer pause (`Retry-After`), up to this. It gets one job then, and may ask
+again. A wrong clock or a careless setting of a proxy must not end its service for hours."""
+
 CHECK_AFTER_S = 2.0
 LONGEST_CHECK_AFTER_S = 30.0
 """An endpoint with jobs that has answered nothing for this long is checked. While checks are answered, the time between
@@ -72,7 +76,7 @@ class Endpoint:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class SlotRequest:
-    """A job's request for a slot. Only the pool makes and changes it, except for the two callbacks.
+    """A job's request for a slot. Only the pool makes and changes it, except for the two callbacks and `asked_wait_s`.
 
     Args:
         order: its place among all jobs.
@@ -86,6 +90,7 @@ class SlotRequest:
         is_waiting: whether it is in one of its group's queues.
         reserved: the machine that is reserved for this job, if it must run alone.
         state: the endpoint whose slot it holds, or held last.
+        asked_wait_s: how long the server of its last attempt asks its clients to wait.
         held_back_since: since when the retry budget has held it back.
         failure: why it will get no slot.
         wake: called when it holds a slot or has failed.
@@ -103,6 +108,7 @@ class SlotRequest:
     is_waiting: bool = False
     holds_slot: bool = False
     granted_at: float = 0.0
+    asked_wait_s: float = 0.0
     reserved: Machine | None = None
     state: EndpointState | None = None
     held_back_since: float | None = None
@@ -249,11 +255,11 @@ class EndpointState:
         self.running[request] = None
         self.machine.running += 1
         request.is_waiting, request.holds_slot = False, True
-        request.granted_at, request.held_back_since = now, None
+        request.granted_at, request.asked_wait_s, request.held_back_since = now, 0.0, None
         request.state, request.last_endpoint = self, self.endpoint.url
 
-    def job_ended(self, end: JobEnd, now: float, rng: random.Random) -> None:
-        """One of its jobs ended. If it is paused already, only an answer changes anything."""
+    def job_ended(self, end: JobEnd, now: float, rng: random.Random, *, asked_wait_s: float = 0.0) -> None:
+        """One of its jobs ended. If it is paused already, only an answer, or a longer wait, changes anything."""
         if end is JobEnd.CANCELLED:
             return
         if end is JobEnd.ANSWERED:
@@ -267,6 +273,8 @@ class EndpointState:
         is_chance = end is JobEnd.BROKEN and is_trusted and self._broken < BROKEN_IN_A_ROW
         if self.availability is not Availability.PAUSED and not is_chance:
             self._pause(now, rng)
+        if self.availability is Availability.PAUSED:
+            self._paused_until = max(self._paused_until, now + min(asked_wait_s, LONGEST_ASKED_PAUSE_S))
 
     def check_ended(self, is_alive: bool, now: float, rng: random.Random) -> bool:
         """A check ended. Returns whether to abandon its jobs."""

@@ -60,11 +60,13 @@ _PLAIN = "identity"  # without this word a server may compress its answers as it
 
 @fast_dataclass
 class Reply:
-    """An HTTP answer: complete, or, if it is too long, with only the beginning of its body (`is_cut`)."""
+    """An HTTP answer: complete, or, if it is too long, with only the beginning of its body (`is_cut`). `asked_wait_s`:
+    how long the server asks its clients to wait before the next request."""
 
     status: int
     body: bytes
     is_cut: bool = False
+    asked_wait_s: float = 0.0
 
 
 class Wait:
@@ -332,7 +334,8 @@ class HttpClient:
                 body, is_cut = await _body(response, max_bytes)
                 if 300 <= response.status < 400 and "Location" in response.headers:
                     body = answer.redirection(response.headers["Location"])
-                return Reply(status=response.status, body=body, is_cut=is_cut)
+                wait_s = answer.asked_wait_s(*(response.headers.get(name, "") for name in ("Retry-After", "Date")))
+                return Reply(status=response.status, body=body, is_cut=is_cut, asked_wait_s=wait_s)
         except (aiohttp.ClientConnectorError, aiohttp.InvalidURL) as error:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no file descriptor is left for a connection to {url}: raise `ulimit -n`") from error

@@ -9,6 +9,7 @@ from ioi_eval.errors import (
     OversizedError,
     RejectedError,
     SandboxError,
+    TooManyRequestsError,
     TransportError,
     UnknownRuntimeError,
     UnservedError,
@@ -23,7 +24,7 @@ class JobEnd(Enum):
 
     ANSWERED = auto()  # an answer of Piston, also a refusal that every server would give
     BROKEN = auto()  # reset, cut off, a failure of the server, or an answer that is not Piston's
-    NOT_SERVED = auto()  # no connection, or this server cannot serve such jobs
+    NOT_SERVED = auto()  # no connection, or this server cannot serve such jobs, or accepts no more requests now
     OVERLOADED = auto()  # the server says that it is too busy
     TIMED_OUT = auto()  # no answer within the job's deadline
     CANCELLED = auto()  # the caller gave up: nothing is known
@@ -46,6 +47,7 @@ class AnswerLostError(TransportError):
 _END = {
     UnservedError: JobEnd.NOT_SERVED,
     UnknownRuntimeError: JobEnd.NOT_SERVED,
+    TooManyRequestsError: JobEnd.NOT_SERVED,
     OverloadError: JobEnd.OVERLOADED,
     RejectedError: JobEnd.ANSWERED,
     OversizedError: JobEnd.ANSWERED,

@@ -199,7 +199,7 @@ class Pool:
             if end.may_have_started and end is not JobEnd.CANCELLED:
                 request.group.accepted_at = now
             self._budget.end(request.granted_at, now, end, is_retry=request.is_retry)
-            state.job_ended(end, now, self._rng)
+            state.job_ended(end, now, self._rng, asked_wait_s=request.asked_wait_s)
             self._after_change(state, now)
         if machine is not None:
             self._serve_machine(machine, now)

@@ -7,9 +7,10 @@
   which causes retries, which make it busier: unlimited retries turn a short overload into an outage. (Piston
   cannot cancel: a request that was given up still runs to its end.)
 
-An attempt on which no server worked does not count as a retry: there was no connection, or the server cannot serve
-such jobs. Retries that were answered, or that the caller gave up, do not count in the budget: if a network drops all
-connections at once and then works again, no job may be lost because so many must be sent again.
+An attempt on which no server worked does not count as a retry: there was no connection, the server limits requests
+(HTTP 429), or it cannot serve such jobs. Retries that were answered, or that the caller gave up, do not count in the
+budget: if a network drops all connections at once and then works again, no job may be lost because so many must be sent
+again.
 """
 
 from __future__ import annotations

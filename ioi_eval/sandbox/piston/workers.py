@@ -21,6 +21,7 @@ from ioi_eval.errors import (
     InputError,
     SandboxError,
     SetupError,
+    TooManyRequestsError,
     TransientError,
     UnavailableError,
     UnknownRuntimeError,
@@ -300,6 +301,8 @@ class WorkerList:
                     self.unusable.pop(endpoint, None)
                 elif await self._explore(url):
                     return
+        except TooManyRequestsError:
+            is_alive = used is None or not used.has_changed
         except (SandboxError, SetupError) as error:
             if used is not None:
                 self.unusable[endpoint] = error

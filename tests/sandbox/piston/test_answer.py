@@ -11,6 +11,7 @@ from ioi_eval.errors import (
     OverloadError,
     OversizedError,
     RejectedError,
+    TooManyRequestsError,
     TransientError,
     TransportError,
     UnknownRuntimeError,
@@ -73,7 +74,7 @@ def test_compile_stage_may_be_null() -> None:
 @pytest.mark.parametrize(
     ("status", "content", "error"),
     [
-        (429, b'{"message": "slow down"}', OverloadError),
+        (429, b'{"message": "slow down"}', TooManyRequestsError),
         (503, b"", OverloadError),
         (500, b'{"message": "spawn EAGAIN"}', OverloadError),
         (500, b'{"message": "fork: Resource temporarily unavailable"}', OverloadError),
@@ -100,6 +101,29 @@ def test_status_decides_the_error(status: int, content: bytes, error: type[Excep
         answer.execution(status, content)
     assert type(raised.value) is error
     assert f"HTTP {status}" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "wait_s"),
+    [
+        ("", 0.0),
+        ("0", 0.0),
+        ("120", 120.0),
+        ("9" * 400, float("inf")),
+        ("Mon, 30 Nov 2026 10:01:30 GMT", 90.0),
+        ("Mon, 30 Nov 2026 09:00:00 GMT", 0.0),
+        ("Monday, 30-Nov-26 10:01:30 GMT", 90.0),
+        ("Mon, 30 Nov 99999 10:00:00 GMT", 0.0),
+        (f"Mon, 30 Nov {'9' * 30} 10:00:00 GMT", 0.0),
+        ("soon", 0.0),
+        ("-5", 0.0),
+        ("²", 0.0),
+    ],
+)
+def test_how_long_a_server_asks_to_wait(asked: str, wait_s: float) -> None:
+    """In seconds, or until a time of the server's own clock. What is neither asks for nothing."""
+    assert answer.asked_wait_s(asked, "Mon, 30 Nov 2026 10:00:00 GMT") == wait_s
+    assert answer.asked_wait_s("Mon, 30 Nov 2026 10:01:30 GMT", "") == 0.0, "its clock is not known"
 
 
 @pytest.mark.parametrize(

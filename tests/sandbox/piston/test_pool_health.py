@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 
@@ -163,6 +164,18 @@ def test_what_ends_the_service_at_once(end: JobEnd) -> None:
     state = endpoint_state()
     state.job_ended(end, 0.0, random.Random(1))
     assert state.availability is Availability.PAUSED
+
+
+@pytest.mark.parametrize("end", [JobEnd.NOT_SERVED, JobEnd.OVERLOADED])
+def test_a_pause_is_as_long_as_the_server_asks(end: JobEnd) -> None:
+    """But not longer than the longest, and not shorter than without such a wish. Of several, the longest counts."""
+    for asked_s, *later_s, pause_s in ((20.0, 20.0), (20.0, 5.0, 20.0), (5.0, 20.0, 20.0), (math.inf, 60.0)):
+        state = endpoint_state()
+        for wait_s in (asked_s, *later_s):
+            state.job_ended(end, 100.0, random.Random(1), asked_wait_s=wait_s)
+        assert state.check_due == 100.0 + pause_s
+    state.job_ended(end, 100.0, random.Random(1), asked_wait_s=0.0)
+    assert state.check_due == 160.0
 
 
 def test_a_silent_endpoint_is_detected_within_five_seconds() -> None:
