@@ -89,6 +89,7 @@ class Runs:
     def __init__(self, how: Behaviour) -> None:
         self.how = how
         self.way, self.kind, self.had = "usual", how.usual, set[str]()
+        self.was_late = False
 
     def wants(self, way: str) -> bool:
         """Whether the test must be run once more in this way."""
@@ -99,6 +100,7 @@ class Runs:
         wanted = self.wants(way)
         if wanted:
             self.way, self.kind = way, getattr(self.how, way)
+            self.was_late |= way == "alone"
             if way == "clean" or KINDS[self.kind].verdict is not Verdict.JE:
                 self.had.add(way)
         return wanted
@@ -106,7 +108,7 @@ class Runs:
     def outcome(self, test: str) -> TestOutcome:
         """The present outcome."""
         final = self.kind in ("checker", "manager")
-        return replace(self.how.line(test, self.way), reran=self.way == "alone", final=final)
+        return replace(self.how.line(test, self.way), reran=self.was_late, final=final)
 
 
 Behaviours = Mapping[str, Behaviour]

@@ -115,7 +115,7 @@ class TestHistory:
             self._record_alone(earlier, outcome)
         else:
             self._had_own_job = True
-            self.outcome = _at_most(outcome, self._score_cap)
+            self.outcome = replace(_at_most(outcome, self._score_cap), reran=earlier.reran)
 
     def _record_alone(self, earlier: TestOutcome, outcome: TestOutcome) -> None:
         if outcome.verdict is not Verdict.JE:  # a machine that failed has measured nothing

@@ -126,6 +126,18 @@ def test_a_machine_fault_between_runs_keeps_the_bound() -> None:
     record(judging, "a", "runner")
     record(judging, "a", "AC")
     assert judging.outcomes()["a"].score == 0.3
+    assert judging.outcomes()["a"].reran
+
+
+def test_a_machine_fault_between_late_runs_does_not_hide_the_fastest() -> None:
+    """Late, then a failure of the machine, then late alone twice: the faster of the two runs alone counts."""
+    judging = judging_of(make_problem("a"))
+    judging.record(late("a", 1060.0))
+    record(judging, "a", "runner")
+    judging.record(late("a", 1010.0))
+    judging.record(late("a", 1020.0))
+    assert judging.is_done()
+    assert judging.outcomes()["a"] == replace(late("a", 1010.0), reran=True)
 
 
 def test_the_least_of_all_late_runs_is_the_bound() -> None:
