@@ -23,8 +23,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
 
@@ -214,14 +215,18 @@ async def in_new_thread(work: Callable[[], ValueT]) -> ValueT:
     return await asyncio.wrap_future(done)
 
 
-async def uncancelled_thread(function: Callable[..., ValueT], *arguments: Any) -> ValueT:
-    """Call a function in a thread. A cancelled caller waits for its end too, because it uses memory until then."""
-    call = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+async def in_thread(work: Callable[P, ValueT], /, *args: P.args, **kwargs: P.kwargs) -> ValueT:
+    """Run the work in a thread, to its end: like `asyncio.to_thread`, but a cancelled caller waits for the thread.
+
+    A thread cannot be stopped. Without waiting, it could still write to a journal that is being closed, or read a file
+    that is being read again from its beginning; and it uses memory until its end.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:
-        return await asyncio.shield(call)
+        return await asyncio.shield(running)
     except asyncio.CancelledError:
-        await asyncio.wait([call])
-        call.exception()  # read, so that asyncio does not log it
+        await asyncio.wait([running])
+        running.exception()  # else asyncio prints it: of two threads that fail at once, only one has a caller left
         raise
 
 

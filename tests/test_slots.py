@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import random
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ioi_eval.errors import TransientError
-from ioi_eval.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots
+from ioi_eval.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots, in_thread
 
 
 @settings(deadline=None)
@@ -201,3 +202,59 @@ def test_a_value_is_computed_once() -> None:
 
     assert len(set(asyncio.run(ask()))) == 1
     assert len(calls) == 2
+
+
+def test_a_cancelled_caller_waits_for_its_thread() -> None:
+    """Otherwise a thread could write to a journal that is being closed."""
+    begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        may_end.wait()
+        ended.set()
+
+    async def main() -> None:
+        task = asyncio.ensure_future(in_thread(work))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        await asyncio.sleep(0)
+        assert not task.done()
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert ended.is_set()
+
+    asyncio.run(main())
+
+
+def test_an_error_of_a_cancelled_caller_s_thread_is_not_printed() -> None:
+    """On a full disk several threads fail at once. The first error ends the run, and the others are not shown."""
+    begun, may_end = threading.Event(), threading.Event()
+    printed: list[object] = []
+
+    def work() -> None:
+        begun.set()
+        may_end.wait()
+        raise OSError("no space left")
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: printed.append(context))
+        task = asyncio.ensure_future(in_thread(work))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        await asyncio.sleep(0)
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        del task
+        gc.collect()
+
+    asyncio.run(main())
+    assert not printed
+
+
+def test_results_and_errors_are_returned() -> None:
+    """As from a plain function call."""
+    assert asyncio.run(in_thread(int, "12")) == 12
+    with pytest.raises(ValueError, match="invalid literal"):
+        asyncio.run(in_thread(int, "x"))

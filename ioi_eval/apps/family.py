@@ -20,7 +20,6 @@ from ioi_eval.model import Verdict
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_ended
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
-from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.writing import TestLines, to_json
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
@@ -28,6 +27,7 @@ from ioi_eval.report.inputs import TextPart, beginning
 from ioi_eval.report.result_files import MCPBR_RECORDS, RESULTS
 from ioi_eval.report.result_values import deciding_test
 from ioi_eval.report.totals import CpuSplit, count_run
+from ioi_eval.slots import in_thread
 
 APPS_CODEC = ResultCodec(encode=encode_result, decode=decode_result, tests=lambda result: len(result.tests))
 """Results of APPS problems in the journal."""

@@ -21,11 +21,11 @@ from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.result_store import ResultT
 from ioi_eval.pipeline.settings import spare_for
-from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.result_files import PAGE, REPORT, RESULTS, SUMMARY, TESTS
 from ioi_eval.report.texts import counted
+from ioi_eval.slots import in_thread
 
 if TYPE_CHECKING:
     from ioi_eval.report.hub import HubResults

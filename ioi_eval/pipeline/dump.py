@@ -22,12 +22,13 @@ from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_store import RecordedResult, ResultStore, ResultT
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now, run_facts
-from ioi_eval.pipeline.threads import in_thread, until
+from ioi_eval.pipeline.threads import until
 from ioi_eval.pipeline.unchanged import PresentResults
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines, replacing, write_summary
 from ioi_eval.report.result_files import INPUTS, TESTS
 from ioi_eval.report.run_summary import CONTINUE, RunFacts
+from ioi_eval.slots import in_thread
 
 
 async def score_dump(

@@ -38,9 +38,9 @@ from ioi_eval.pipeline.progress import Progress, with_progress
 from ioi_eval.pipeline.result_store import ResultStore, ResultT
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.tally import COPY, REFUSED, RESUMED
-from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT, Leaders, Window
 from ioi_eval.report.run_summary import RunCounts
+from ioi_eval.slots import in_thread
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024

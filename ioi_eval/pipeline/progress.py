@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, TextIO
 
 from ioi_eval.events import Event, Events
 from ioi_eval.pipeline.tally import Load, Tally
-from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.slots import in_thread
 
 LINE_S = 60.0  # between two lines in a log
 DRAW_S = 0.2  # between two drawings of a bar

@@ -1,31 +1,17 @@
-"""Runs blocking work in threads, and the same work for many items with a fixed number of workers."""
+"""Waits for what another thread does, and does the same work for many items with a fixed number of workers."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
-P = ParamSpec("P")
+from ioi_eval.slots import in_thread
+
 T = TypeVar("T")
 
 _LOOK_S = 0.05
 """How often `until` looks."""
-
-
-async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run the work in a thread, to its end: like `asyncio.to_thread`, but a cancelled caller waits for the thread.
-
-    A thread cannot be stopped. Without waiting, it could still write to a journal that is being closed, or read a file
-    that is being read again from its beginning.
-    """
-    running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        running.exception()  # else asyncio prints it: of two threads that fail at once, only one has a caller left
-        raise
 
 
 async def until(is_so: Callable[[], bool]) -> None:

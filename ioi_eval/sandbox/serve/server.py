@@ -38,7 +38,7 @@ from ioi_eval.sandbox.serve import json_bodies, request, served_runtimes
 from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes, errors_of_ours
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal, Request, refuse_foreign_pages
-from ioi_eval.slots import uncancelled_thread
+from ioi_eval.slots import in_thread
 from ioi_eval.version import __version__
 
 _WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less time than passing the data to a thread
@@ -155,7 +155,7 @@ class _Server:
             response = web.StreamResponse(status=status)
             pieces: list[bytes] = []
             if answer is not None:
-                pieces = await _in_thread(json_bodies.pieces_of, answer, size=json_bodies.size_of(answer))
+                pieces = await _in_thread_if_large(json_bodies.pieces_of, answer, size=json_bodies.size_of(answer))
                 response.content_type, response.charset = "application/json", "utf-8"
             del answer
             response.content_length = size = sum(map(len, pieces))
@@ -260,7 +260,7 @@ class _Server:
             # strings, and the files made from them; a character takes up to four bytes if one of them is not ASCII
             held.grow((2 if body.isascii() and b"\\u" not in body else 5) * len(body))
             content_type = http_request.headers.get("Content-Type", "")
-            wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
+            wanted, work = await _in_thread_if_large(self._read, body, content_type, size=len(body))
             del body
             held.set_size(sum(map(len, wanted.files.values())) + len(wanted.stdin))
             execution = await (self._run_stored(wanted) if work is None else self._run(work))
@@ -334,7 +334,7 @@ class _Server:
             return packed
         async with self._unpacking:
             # In a thread, because a small body may become a large one.
-            unpacked = await uncancelled_thread(json_bodies.unpack, packed, encoding, most)
+            unpacked = await in_thread(json_bodies.unpack, packed, encoding, most)
             held.grow(len(unpacked) - len(packed))
         return unpacked
 
@@ -348,14 +348,14 @@ def _word(value: Any) -> str:
     return value if isinstance(value, str) else "undefined"
 
 
-async def _in_thread(function: Callable[..., Any], *arguments: Any, size: int) -> Any:
+async def _in_thread_if_large(function: Callable[..., Any], *arguments: Any, size: int) -> Any:
     """Call a function, in a thread if its data is large, as it would block the event loop.
 
     (While it parses JSON, Python runs no other thread, so a request of 140 MB still stops the event loop for 0.2 s.)
     """
     if size < _WORTH_A_THREAD:
         return function(*arguments)
-    return await uncancelled_thread(function, *arguments)
+    return await in_thread(function, *arguments)
 
 
 async def _bash_version() -> str:
