@@ -231,7 +231,10 @@ class StoredFiles:
             variant = without_stored_files(job, self._known[url, package].absent)
             if variant is not None:
                 return variant
-        for package in (*({wire.RUN_PACKAGE} & others if not job.has_header else ()), "") if is_ours else ():
+        if not is_ours:
+            return None
+        may_start = wire.RUN_PACKAGE in others and not job.has_header  # else our package does
+        for package in (wire.RUN_PACKAGE, "") if may_start else ("",):
             if not self._known[url, package].absent:
                 return without_runner(job, package)
         return None
