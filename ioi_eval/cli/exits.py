@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -79,11 +80,34 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             if error.errno not in _FULL:
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            tell(f"the output cannot be written: {os.strerror(error.errno)}")
+            tell(_unwritten(error))
             code = FAILED
         raise typer.Exit(code)
 
     return guarded
+
+
+@contextlib.contextmanager
+def output_on_full_disk() -> Iterator[None]:
+    """Give a message and an exit code if typer's own text (a help, a wrong call) cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        tell(_unwritten(error))
+        wrong = error.__context__  # the wrong call whose message could not be written
+        raise SystemExit(getattr(wrong, "exit_code", FAILED)) from None
+    finally:
+        for stream in (sys.stdout, sys.stderr):  # else Python would exit with 120 for what it cannot flush
+            try:
+                stream.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _unwritten(error: OSError) -> str:
+    return f"the output cannot be written: {error.strerror}"
 
 
 def exit_code_of(error: BaseException) -> int:

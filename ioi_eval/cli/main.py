@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ioi_eval.cli.exits import WRONG_CALL, command
+from ioi_eval.cli.exits import WRONG_CALL, command, output_on_full_disk
 from ioi_eval.cli.file_options import default_map
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.messages import tell
@@ -202,4 +202,5 @@ def main() -> None:
         defaults = default_map(commands, file)
     except InputError as error:
         wrong_file = error
-    commands(prog_name="ioi-eval", default_map=defaults, obj=wrong_file)
+    with output_on_full_disk():
+        commands(prog_name="ioi-eval", default_map=defaults, obj=wrong_file)

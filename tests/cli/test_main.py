@@ -160,6 +160,19 @@ def test_a_full_disk_behind_stdout_gives_one_line() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize(
+    ("words", "stream", "code"), [("--help", "stdout", 1), ("scor", "stderr", 2), ("", "stderr", 2)]
+)
+def test_a_full_disk_behind_the_help_or_a_wrong_call(words: str, stream: str, code: int) -> None:
+    """One line instead of a traceback, and the exit code that a wrong call has."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: full}
+        ended = subprocess.run([*COMMAND, *words.split()], text=True, check=False, timeout=300, **streams)
+    message = "ioi-eval: the output cannot be written: No space left on device\n"
+    assert (ended.returncode, ended.stderr or "") == (code, message if stream == "stdout" else "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_a_full_disk_behind_stderr_changes_no_exit_code(tmp_path: Path) -> None:
     """A run of days may write its messages to a log on a full disk; each would end it."""
     with open("/dev/full", "w", encoding="utf-8") as full:
