@@ -59,9 +59,10 @@ def config(
 def _environment() -> Iterable[tuple[str, object, str]]:
     environment = Environment.read()
     sources = environment.set_by
-    from_cache = next((name for name in ("IOI_EVAL_CACHE", "XDG_CACHE_HOME") if name in sources), "")
+    if "XDG_CACHE_HOME" in sources:  # "environment" alone would mean the variable IOI_EVAL_CACHE
+        sources = {"IOI_EVAL_CACHE": "XDG_CACHE_HOME", **sources}
     values = (
-        ("IOI_EVAL_CACHE", environment.cache, from_cache),
+        ("IOI_EVAL_CACHE", environment.cache, "IOI_EVAL_CACHE"),
         ("CXX", environment.compiler, "CXX"),
         ("PISTON_ENDPOINTS", environment.piston_endpoints or "not set", "PISTON_ENDPOINTS"),
         ("PISTON_MAX_REQUESTS_PER_ENDPOINT", environment.piston_slots, "PISTON_MAX_REQUESTS_PER_ENDPOINT"),

@@ -63,6 +63,12 @@ def test_an_empty_variable_is_one_that_is_not_set(lines_of: Callable[..., dict[s
     assert [shown[name][-1] for name in ("IOI_EVAL_CACHE", "CXX")] == ["default", "default"]
 
 
+def test_the_source_of_the_cache(lines_of: Callable[..., dict[str, list[str]]]) -> None:
+    """Another variable that sets it is named."""
+    assert lines_of(IOI_EVAL_CACHE="", XDG_CACHE_HOME="/c")["IOI_EVAL_CACHE"] == ["/c/ioi-eval", "XDG_CACHE_HOME"]
+    assert lines_of(IOI_EVAL_CACHE="/i", XDG_CACHE_HOME="/c")["IOI_EVAL_CACHE"] == ["/i", "environment"]
+
+
 def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
     """With their sources. Without a command only the settings of the file are shown."""
     (tmp_path / NAME).write_text('[score]\nworkers = 3\nby = ["model", "seed"]\n[apps.score]\nno_resume = true\n')
