@@ -35,14 +35,20 @@ Bugs end the run, except those that one row of data causes: the code that reads,
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import errno
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 
 class IoiEvalError(Exception):
     """Base of every error that this package raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is pickled: a process pool sends its errors so. Python would call the class with the message only."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class InputError(IoiEvalError):
@@ -53,7 +59,7 @@ class RowError(InputError):
     """One row of a data set cannot be used: source and number as in `Row`, and what is wrong and what to do."""
 
     def __init__(self, source: str, row: int, problem: str) -> None:
-        super().__init__(source, row, problem)  # all, so that it can be pickled: a process pool sends its errors so
+        super().__init__(source, row, problem)
         self.source = source
         self.row = row
         self.problem = problem

@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-import inspect
+import importlib
 import pickle
+import pkgutil
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import pytest
 
-from ioi_eval import errors, submission_from_row
-from ioi_eval.errors import IoiEvalError, RowError
+import ioi_eval
+from ioi_eval import submission_from_row
+from ioi_eval.engine.target import NoTargetError
+from ioi_eval.errors import RowError
+from ioi_eval.sandbox.findings import fine
+from ioi_eval.sandbox.piston.discovery import UnsuitableWorkerError
+from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
+from ioi_eval.sandbox.serve.request import Refusal
 
-WITH_A_MESSAGE = [
-    error
-    for _, error in inspect.getmembers(errors, inspect.isclass)
-    if issubclass(error, IoiEvalError) and error is not RowError
-]
+WITH_MORE = (
+    RowError("dump.jsonl", 3, "no code"),
+    UnsuitableWorkerError("too short", (fine("output", "4 MiB"),)),
+    AnswerLostError("no answer", JobEnd.TIMED_OUT, before_answer=True),
+    NoTargetError("none is left", all_unsuitable=True),
+    Refusal(503, "the queue is full"),
+)
 
 
-@pytest.mark.parametrize("error", [*(kind("text") for kind in WITH_A_MESSAGE), RowError("dump.jsonl", 3, "no code")])
-def test_an_error_is_the_same_after_pickling(error: IoiEvalError) -> None:
+def all_errors() -> list[Exception]:
+    """An instance of each exception of the package."""
+    found: dict[type[Exception], Exception] = {type(error): error for error in WITH_MORE}
+    for module in pkgutil.walk_packages(ioi_eval.__path__, "ioi_eval."):
+        if module.name.endswith("__main__"):
+            continue
+        for kind in vars(importlib.import_module(module.name)).values():
+            is_ours = isinstance(kind, type) and issubclass(kind, Exception) and kind.__module__ == module.name
+            if is_ours and kind not in found:
+                found[kind] = kind("text")
+    return list(found.values())
+
+
+@pytest.mark.parametrize("error", all_errors(), ids=lambda error: type(error).__name__)
+def test_an_error_is_the_same_after_pickling(error: Exception) -> None:
     """Its class, message and attributes stay. An error that cannot be unpickled breaks a pool, or it waits for ever."""
     error.add_note("a note")
     received = pickle.loads(pickle.dumps(error))

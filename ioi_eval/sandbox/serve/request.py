@@ -50,9 +50,12 @@ class Refusal(Exception):
     `message`, or none."""
 
     def __init__(self, status: int, answer: Mapping[str, Any] | str | None) -> None:
-        super().__init__(f"HTTP {status}: {answer}")
+        super().__init__(status, answer)  # all, so that it can be pickled
         self.status = status
         self.answer = {"message": answer} if isinstance(answer, str) else answer
+
+    def __str__(self) -> str:
+        return "HTTP {}: {}".format(*self.args)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
