@@ -200,7 +200,8 @@ def run_section(summary: Mapping[str, Any], more: Iterable[str]) -> str:
     times = " to ".join(filter(None, (time_of(summary, name) for name in ("started", "finished"))))
     lines = [
         f"ioi_eval {summary['ioi_eval']}, Python {summary['python']}" + (f"; {times}" if times else ""),
-        f"This run: {terminal.counts_of_run(run)} in {run['wall_s']:.1f} s, {counted(run['workers'], 'job')} at once",
+        f"This run: {terminal.counts_of_run(run)} {terminal.duration(summary)}, "
+        f"{counted(run['workers'], 'job')} at once",
         *(
             f"{what}: {name} ({counted(count, 'submission')})"
             for what, column in (("Target", "targets"), ("Isolation", "isolation"))

@@ -203,9 +203,15 @@ def _cost(summary: Mapping[str, Any]) -> Iterable[str]:
     run = summary["this_run"]
     if run["judged"]:
         cpu = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in run["cpu_s"].items())
-        yield f"{counts_of_run(run)} in {run['wall_s']:.1f} s, {counted(run['workers'], 'job')} at once; CPU: {cpu}"
+        yield f"{counts_of_run(run)} {duration(summary)}, {counted(run['workers'], 'job')} at once; CPU: {cpu}"
     else:
         yield counts_of_run(run)
+
+
+def duration(summary: Mapping[str, Any]) -> str:
+    """How long the run took: `in 3.0 s`. That of several results is a sum, which nobody has waited for."""
+    runs, seconds = len(summary["options"].get("results", ())), summary["this_run"]["wall_s"]
+    return f"in {seconds:.1f} s" if runs < 2 else f"in {runs} runs of {seconds:.1f} s together"
 
 
 def counts_of_run(run: Mapping[str, Any]) -> str:

@@ -200,8 +200,9 @@ def test_several_directories(start: Start, tmp_path: Path) -> None:
     assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
 
 
-def test_cpu_times_of_several_directories_are_summed(tmp_path: Path) -> None:
-    """Rows have only the time of the programs; compile times and those of checkers are in the summaries."""
+def test_times_of_several_directories_are_summed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows have only the time of the programs; compile times and those of checkers are in the summaries. The text does
+    not take the sum of the durations for the duration of one run."""
     directories = []
     for name, compiled in (("one", 2.0), ("two", 0.5)):
         out = write_results(tmp_path / name, [contest_row("a", 1.0)])
@@ -209,12 +210,15 @@ def test_cpu_times_of_several_directories_are_summed(tmp_path: Path) -> None:
         path = out / "summary.json"
         cpu = {"compile": compiled, "run": 0.25, "check": 0.125, "of_a_later_version": 1.0}
         summary = orjson.loads(path.read_bytes())
-        path.write_bytes(orjson.dumps({**summary, "cpu_s": cpu, "this_run": {**summary["this_run"], "cpu_s": cpu}}))
+        run = {**summary["this_run"], "cpu_s": cpu, "judged": 2, "wall_s": 7.5}
+        path.write_bytes(orjson.dumps({**summary, "cpu_s": cpu, "this_run": run}))
         directories.append(out)
     assert remake(directories, tmp_path / "all", "uuid") == 0
     made = orjson.loads((tmp_path / "all" / "summary.json").read_bytes())
     assert made["this_run"]["cpu_s"] == {"compile": 2.5, "run": 0.5, "check": 0.25}
     assert (made["cpu_s"]["compile"], made["cpu_s"]["check"]) == (2.5, 0.25)
+    for text in (capsys.readouterr().out, (tmp_path / "all" / "report.md").read_text()):
+        assert "4 judged in 2 runs of 15.0 s together" in text
 
 
 def test_groups_of_several_directories_are_the_same_in_summary_and_page(start: Start, tmp_path: Path) -> None:
