@@ -45,7 +45,9 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     counts = survey(dump, id_column=call.id_column)
     grouping = grouping_of(dumps, call.by)
     needed = {problem for problem in counts if problem is not None}
-    counted_text = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
+    unnamed = counts.get(None, 0)
+    others = f", {counted(unnamed, 'row')} without a problem" if unnamed else ""
+    counted_text = f"{counted(sum(counts.values()) - unnamed, 'program')} for {counted(len(needed), 'problem')}{others}"
     tell(f"{counted_text}; reading {dataset.describe()}")
     with call.problems.catalog(call.settings, needed=needed, directory=directory) as catalog:
         rows = sum(count for problem, count in counts.items() if _counts(catalog, problem))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -241,9 +242,11 @@ def _load(
 ) -> LoadingProblems:
     """The problems with a year and an id that occur in the dumps, with scaled time limits. Reading their tests, which
     are stored in the cache, has begun."""
-    rows = sum(to_score.survey.rows for to_score in dumps)
-    needed = {key for to_score in dumps for key in to_score.survey.problems}
-    tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
+    counts = sum((Counter(to_score.survey.counts) for to_score in dumps), Counter[ProblemKey | None]())
+    unnamed, needed = counts.pop(None, 0), set(counts)
+    others = f", {counted(unnamed, 'row')} without a problem" if unnamed else ""
+    counted_text = f"{counted(counts.total(), 'submission')} to {counted(len(needed), 'problem')}{others}"
+    tell(f"{counted_text}; reading problems and tests")
     years, ids = _years_and_ids(dumps)
     drafts = problems_without_tests(problem_source, years=years, ids=ids)
     for to_score in dumps:

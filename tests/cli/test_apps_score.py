@@ -38,6 +38,12 @@ def rows(tmp_path: Path) -> Rows:
     )
 
 
+def test_rows_without_a_problem_are_no_programs_for_one(score: Start, write: Write) -> None:
+    """The first line counts them separately."""
+    ended = score(write("dump.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE}, {"uuid": "b", "code": DOUBLE}))
+    assert "1 program for 1 problem, 1 row without a problem; reading" in ended.stderr
+
+
 def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
     """Programs, generations, conversations, lists, a function, a row without code, and a copy: results, journal and
     report are right.

@@ -32,6 +32,12 @@ from tests.cli.ended_early import ended_after_a_result
 Results = Callable[[], list[dict[str, Any]]]
 
 
+def test_rows_without_a_problem_are_no_submissions_to_one(score: Start, write: Write) -> None:
+    """The first line counts them separately."""
+    ended = score(write("dump.jsonl", submission_row("right"), {**submission_row("lost"), "problem_id": None}))
+    assert "1 submission to 1 problem, 1 row without a problem; reading problems and tests" in ended.stderr
+
+
 def test_a_dump_is_scored(score: Start, write: Write, results: Results, tmp_path: Path) -> None:
     """AC, WA, TLE, CE, no code, a copy: table, results, summary and report are right, and the exit code is 0."""
     dump = write(
