@@ -145,6 +145,10 @@ def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
         package.check_limit(number_in_text(_required(meta, field, (int, float, str))), field, ROOT_FILE)
         for field in ("time_limit", "memory_limit")
     )
+    if memory_bytes < 1:  # as 0, it would be a limit that is not stated
+        raise InputError(
+            f"{package.where}: memory_limit is {memory_bytes} in {ROOT_FILE}; it must be a number of bytes"
+        )
     return {"time_limit": time_s, "memory_limit": int(memory_bytes)}
 
 

@@ -148,7 +148,7 @@ class KattisSettings:
         """
         legacy, limits = self.kind.legacy, self._limits
         name, default = ("time_multiplier", _LEGACY_MULTIPLIER) if legacy else ("time_multipliers", _MULTIPLIER)
-        multiplier = limits.get(name) if legacy else limits.get(name) or {}
+        multiplier = limits.get(name)
         if isinstance(multiplier, Mapping) and not legacy:
             name, multiplier = "ac_to_time_limit of time_multipliers", multiplier.get("ac_to_time_limit")
         worth = {str(row["subtask"]) for row in task.problem_rows if row["score"] > 0}

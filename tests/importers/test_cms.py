@@ -81,6 +81,7 @@ def test_messages_about_limits_are_about_the_package(tmp_path: Path) -> None:
     """They name no rows, and say which limits are allowed."""
     for limits, words in (
         ({"memory_limit": 2 * 10**12}, r"memory_limit is 2000000000000 in problem\.json; .* above 0 and below 10\^12"),
+        ({"memory_limit": 0.5}, r"sum-CMS: memory_limit is 0\.5 in problem\.json; it must be a number of bytes"),
         ({"memory_limit": 256}, r"sum-CMS: memory_limit is 256; it must be a number of bytes"),
         ({"time_limit": 90_000}, r"sum-CMS: time_limit is 90000 s; it must be from"),
     ):

@@ -201,6 +201,14 @@ def test_without_a_usable_solution(tmp_path: Path, others: list[str]) -> None:
         with_measured_limit(task)
 
 
+def test_a_multiplier_of_zero_is_not_an_absent_one(tmp_path: Path) -> None:
+    """The default would be used."""
+    with pytest.raises(InputError, match=r"time_multipliers in problem\.yaml is 0"):
+        imported(
+            tmp_path, **{"problem.yaml": "problem_format_version: 2025-09\nname: x\nlimits: {time_multipliers: 0}\n"}
+        )
+
+
 @pytest.mark.parametrize("value", ["0.5", "fast", ".inf", "true"])
 def test_invalid_multipliers(tmp_path: Path, value: str) -> None:
     """They must be at least 1."""
