@@ -19,12 +19,14 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
+A = TypeVar("A")
+B = TypeVar("B")
 P = ParamSpec("P")
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
@@ -228,6 +230,17 @@ async def in_thread(work: Callable[P, ValueT], /, *args: P.args, **kwargs: P.kwa
         await asyncio.wait([running])
         running.exception()  # else asyncio prints it: of two threads that fail at once, only one has a caller left
         raise
+
+
+async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
+    """The results of two coroutines that run concurrently. If one fails, the other is cancelled; if both fail together,
+    the error is that of the first."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = group.create_task(first), group.create_task(second)
+    except ExceptionGroup:
+        raise next(error for task in tasks if not task.cancelled() and (error := task.exception())) from None
+    return tasks[0].result(), tasks[1].result()
 
 
 def _settle(turn: asyncio.Future[None]) -> None:

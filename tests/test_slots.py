@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.errors import TransientError
-from ioi_eval.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots, in_thread
+from ioi_eval.errors import TransientError, TransportError
+from ioi_eval.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots, both, in_thread
 
 
 @settings(deadline=None)
@@ -258,3 +258,29 @@ def test_results_and_errors_are_returned() -> None:
     assert asyncio.run(in_thread(int, "12")) == 12
     with pytest.raises(ValueError, match="invalid literal"):
         asyncio.run(in_thread(int, "x"))
+
+
+def test_two_pieces_of_work_and_one_fails() -> None:
+    """Both results; or what failed, as it was raised, and nothing still running."""
+    running: set[str] = set()
+
+    async def work(name: str, failure: Exception | None = None) -> str:
+        running.add(name)
+        try:
+            await asyncio.sleep(0)
+            if failure is not None:
+                raise failure
+            await asyncio.sleep(0 if name != "slow" else 3600)
+        finally:
+            running.discard(name)
+        return name
+
+    async def scenario() -> None:
+        assert await both(work("a"), work("b")) == ("a", "b")
+        with pytest.raises(TransportError, match="lost"):
+            await both(work("a", TransportError("lost")), work("slow"))
+        with pytest.raises(TransportError, match="lost"):
+            await both(work("a"), work("b", TransportError("lost")))
+
+    asyncio.run(scenario())
+    assert not running

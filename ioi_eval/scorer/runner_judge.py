@@ -16,10 +16,9 @@ What is repeated, and why:
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.run_jobs import Engine
@@ -58,15 +57,13 @@ from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer.submission_run import SubmissionRun
+from ioi_eval.slots import both
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
 
 if TYPE_CHECKING:
     from ioi_eval.kept_programs import KeptPrograms
     from ioi_eval.sandbox.piston.problem_packages import Packages
-
-A = TypeVar("A")
-B = TypeVar("B")
 
 _SURE_SHARE = 0.7
 """Share of the compile CPU limit. If a compilation with a precompiled header takes more, it might be over the limit
@@ -332,14 +329,3 @@ def _program_file(run: SubmissionRun) -> bytes:
     graders = run.problem.linked_with(Language.PYTHON)
     main = (*graders, *run.sources)[0]
     return harness.linked_program_file(main.content, run.sources if graders or len(run.sources) > 1 else ())
-
-
-async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
-    """The results of two coroutines that run concurrently. If one fails, the other is cancelled; if both fail together,
-    the error is that of the first."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = group.create_task(first), group.create_task(second)
-    except ExceptionGroup:
-        raise next(error for task in tasks if not task.cancelled() and (error := task.exception())) from None
-    return tasks[0].result(), tasks[1].result()

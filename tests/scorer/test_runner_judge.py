@@ -31,7 +31,6 @@ from ioi_eval.model import (
 )
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
-from ioi_eval.scorer.runner_judge import both
 from ioi_eval.toolchain import Toolchain
 from tests.box_answers import answer_text
 from tests.small_problems import small_problem
@@ -230,29 +229,3 @@ def test_a_doubtful_compilation_is_repeated(tmp_path: Path, first_step: Mapping[
     submission = Submission(id="u", problem=problem.key, code="int main() {}")
     result = asyncio.run(Scorer(machine, artifacts=ArtifactStore(tmp_path)).score(problem, submission))
     assert (result.verdict, machine.compiled_alone, machine.alone) == (Verdict.AC, [False, alone], [False])
-
-
-def test_two_pieces_of_work_and_one_fails() -> None:
-    """Both results; or what failed, as it was raised, and nothing still running."""
-    running: set[str] = set()
-
-    async def work(name: str, failure: Exception | None = None) -> str:
-        running.add(name)
-        try:
-            await asyncio.sleep(0)
-            if failure is not None:
-                raise failure
-            await asyncio.sleep(0 if name != "slow" else 3600)
-        finally:
-            running.discard(name)
-        return name
-
-    async def scenario() -> None:
-        assert await both(work("a"), work("b")) == ("a", "b")
-        with pytest.raises(TransportError, match="lost"):
-            await both(work("a", TransportError("lost")), work("slow"))
-        with pytest.raises(TransportError, match="lost"):
-            await both(work("a"), work("b", TransportError("lost")))
-
-    asyncio.run(scenario())
-    assert not running

@@ -32,6 +32,7 @@ from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.literals import literal
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Runtime, Starter, without_problems
+from ioi_eval.slots import both
 from ioi_eval.toolchain import Toolchain
 
 A = TypeVar("A")
@@ -181,13 +182,10 @@ class Prober:
         """The longest answer and the longest request, measured together: each may wait behind jobs of other clients."""
         output_size = partial(self._measure_output, url, installed)
         body_size = partial(self._measure_body, url, installed)
-        try:
-            async with asyncio.TaskGroup() as group:
-                output = group.create_task(self._size(_OUTPUT, url, kind, max(probing.OUTPUT_LADDER), output_size))
-                body = group.create_task(self._size(_BODY, url, kind, max(probing.BODY_LADDER), body_size))
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
-        return output.result(), body.result()
+        return await both(
+            self._size(_OUTPUT, url, kind, max(probing.OUTPUT_LADDER), output_size),
+            self._size(_BODY, url, kind, max(probing.BODY_LADDER), body_size),
+        )
 
     async def _size(self, name: str, url: URL, kind: _Kind, most: int, measure: Callable[[], Awaitable[A]]) -> A | int:
         """A worker's size of this name: the largest that is tried, if that may be assumed; else measured."""
