@@ -22,7 +22,7 @@ def select(
         ),
     ] = None,
     limit: Annotated[int, option("--limit N", "How many submissions count for each problem.", min=1)] = 50,
-    seeds: Annotated[int, option("--seeds K", "Draws of --selection random.", min=1)] = 100,
+    seeds: Annotated[int, option("--seeds K", "How often --selection random draws.", min=1)] = 100,
     standings: options.StandingsFile = None,
     by: options.By = None,
     id_column: options.IdColumnOfRun = None,
