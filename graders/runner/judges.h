@@ -189,6 +189,10 @@ class Judge {
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     set_limit(RLIMIT_AS, static_cast<rlim_t>(spec_->memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(max_written()));
+    // A script that starts itself again and again must not use up the ids of processes, which the machine's other jobs need too. (The
+    // kernel counts the program's processes and threads as well, and the PID 1 of each.)
+    rlim_t of_program = static_cast<rlim_t>(job_.plan.processes) * (static_cast<rlim_t>(job_.plan.threads) + 1);
+    set_limit(RLIMIT_NPROC, kJudgeProcesses + of_program + threads_of_other_processes(job_.full()));
     // Not its limit of CPU time: for this limit the kernel counts a whole tick for the process that runs at the tick, and a program can
     // let its manager run at ticks only.
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->wall_ms));

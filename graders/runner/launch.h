@@ -15,18 +15,6 @@
 
 namespace runner {
 
-// The threads that RLIMIT_NPROC counts in addition to a contestant's own: none in our own user namespace since Linux 5.14, else
-// all threads of its user. We do not count these, but take an upper bound: the machine's threads now, and a number for new ones.
-inline rlim_t threads_of_other_processes(bool full) {
-  utsname system;
-  int major = 0, minor = 0;
-  bool known = uname(&system) == 0 && sscanf(system.release, "%d.%d", &major, &minor) == 2;
-  if (full && known && (major > 5 || (major == 5 && minor >= 14))) return 0;
-  long threads = 0;
-  if (sscanf(read_text(AT_FDCWD, "/proc/loadavg").c_str(), "%*s %*s %*s %*d/%ld", &threads) != 1) return RLIM_INFINITY / 2;
-  return static_cast<rlim_t>(threads) + kMoreThreadsOfOthers;
-}
-
 // All limits except that of descriptors, which is set last. None on CPU time: for that limit the kernel counts a whole tick for a
 // process that runs at the tick. A program that runs only then is killed after little CPU time, as if the machine had killed it.
 inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(const RunPlan& plan, bool full) {

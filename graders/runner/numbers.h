@@ -27,6 +27,7 @@ constexpr rlim_t kNoCore = 1;  // too little for a file, and unlike 0 it stops t
 constexpr rlim_t kWaitingSignals = 64;
 constexpr rlim_t kMoreThreadsOfOthers = 4096;  // how many more threads the machine may get while a test runs
 constexpr long kSureThreads = 64;  // that a program can start; our sandbox checks it at the start. Source: config.py, Policy.threads
+constexpr rlim_t kJudgeProcesses = 1000;  // of a judge program, with their threads. Source: CMS's limit for compilers
 constexpr rlim_t kOwnProcesses = 32;  // that a job needs besides the threads of a program
 constexpr int64_t kScratchBytes = 16 << 20;    // of files in its scratch directory
 constexpr int kScratchFiles = 256;

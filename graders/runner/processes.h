@@ -233,6 +233,18 @@ inline void set_limit(__rlimit_resource_t resource, rlim_t value) {
   }
 }
 
+// The threads that RLIMIT_NPROC counts in addition to a job's own: none in our own user namespace since Linux 5.14, else
+// all threads of its user. We do not count these, but take an upper bound: the machine's threads now, and a number for new ones.
+inline rlim_t threads_of_other_processes(bool full) {
+  utsname system;
+  int major = 0, minor = 0;
+  bool known = uname(&system) == 0 && sscanf(system.release, "%d.%d", &major, &minor) == 2;
+  if (full && known && (major > 5 || (major == 5 && minor >= 14))) return 0;
+  long threads = 0;
+  if (sscanf(read_text(AT_FDCWD, "/proc/loadavg").c_str(), "%*s %*s %*s %*d/%ld", &threads) != 1) return RLIM_INFINITY / 2;
+  return static_cast<rlim_t>(threads) + kMoreThreadsOfOthers;
+}
+
 inline rlim_t cpu_backstop_s(int64_t ms) { return static_cast<rlim_t>(ms / 1000 + 2); }
 
 // A child's signals at its start: none blocked, none ignored, none handled.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -315,6 +316,25 @@ def test_an_output_is_judged_again_if_the_checker_failed(
         ("AC", "6"),
     ]
     assert (answer.lines[2]["program"], answer.lines[2]["fault"]) == ("checker", fault)
+
+
+def test_a_checker_cannot_use_up_the_ids_of_processes(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """It has 1,000 processes, besides those of the program. A script that starts itself without end could otherwise
+    keep other programs on this machine from starting threads."""
+    answer = run_batch(
+        boxes("bwrap-root" if os.geteuid() == 0 else "bwrap-user"),
+        program("contestant"),
+        "print 1\n300",
+        "print 1\n1500",
+        checker=line("checker", protocol="cms", file="checker", **JUDGE),
+        files={"checker": b"#!/bin/sh\nfor i in $(seq $(tail -n 1 input.txt)); do sleep 1000 & done\necho 1\n"},
+    )
+    few, many = answer.lines
+    assert few["verdict"] == "AC"
+    assert (many["verdict"], many["program"], many["fault"]) == ("JE", "checker", "exit")
+    assert "Cannot fork" in many["explanation"]
 
 
 def test_both_judgements_of_an_output_share_a_limit(plain_box: Box, program: Callable[..., Path]) -> None:
