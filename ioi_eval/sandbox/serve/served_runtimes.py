@@ -39,6 +39,10 @@ _BASH_PACKAGE = 'bash "$@"; exit $?'
 
 _PLAN_TITLE, _PLANNED_BYTES = b"ioi-eval-runner ", re.compile(rb" (memory|output|file)_bytes=([^ \n]*)")
 """How a plan begins, and what it allows: memory, and files that are in memory. Source: graders/PROTOCOL.md."""
+_PLANNED_PROCESSES = re.compile(rb" (?:processes|threads)=([^ \n]*)")
+_MAX_PROCESSES = 4096
+"""The most processes and threads of a program or compiler together. Source: ours; 64 processes with 64 threads."""
+
 _MAX_DIGITS = 20
 
 _JUDGE_WALL_MS = 900_000
@@ -113,6 +117,7 @@ def stored_work(request: Request, files: Mapping[str, Content], own_files: Mappi
 
 def _runner_job(request: Request, files: Mapping[str, Content], own_files: Mapping[str, Content]) -> Job:
     _refuse_more_memory(request)
+    _refuse_more_processes(request)
     files = {**files, "runner": own_files["runner"]}
     return Job(kind=JobKind.RUNNER, files=_files(files), run_limits=request.run)
 
@@ -163,14 +168,33 @@ def _refuse_more_memory(request: Request) -> None:
     """
     given = request.run.memory_bytes
     most = DEFAULT_MEMORY_BYTES if given is None else given
-    plans = [content for content in request.files.values() if content.startswith(_PLAN_TITLE)]
-    for kind, number in itertools.chain.from_iterable(map(_PLANNED_BYTES.findall, plans)):
+    for kind, number in itertools.chain.from_iterable(map(_PLANNED_BYTES.findall, _plans(request))):
         stated = number[:_MAX_DIGITS].decode("ascii", "replace")
         if not number.isdigit():
             raise Refusal(400, f"the plan's {kind.decode()}_bytes is {stated}; it must be decimal digits")
         if len(number) > _MAX_DIGITS or int(number) > most:
             message = f"the plan's {kind.decode()}_bytes is {stated}, run_memory_limit is {most}"
             raise Refusal(400, f"{message}; raise that")
+
+
+def _refuse_more_processes(request: Request) -> None:
+    """Refuse a plan that allows so many processes and threads that one job could use up the machine's process ids:
+    then programs of other clients could not start threads."""
+    for line in (line for plan in _plans(request) for line in plan.split(b"\n")):
+        together = 1
+        for number in _PLANNED_PROCESSES.findall(line):
+            if not number.isdigit() or len(number) > _MAX_DIGITS:
+                raise Refusal(400, "the plan's processes and threads must be decimal digits")
+            together *= max(1, int(number))
+            if together > _MAX_PROCESSES:
+                named = line[:200].decode("utf-8", "replace")
+                message = f"the plan allows more than {_MAX_PROCESSES} processes and threads"
+                raise Refusal(400, f"{message}; state less: {named}")
+
+
+def _plans(request: Request) -> list[bytes]:
+    """The plans among a request's files: the runner follows one, and another one that it names."""
+    return [content for content in request.files.values() if content.startswith(_PLAN_TITLE)]
 
 
 def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:

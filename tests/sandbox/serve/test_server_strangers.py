@@ -198,6 +198,33 @@ def test_a_plan_must_not_exceed_the_request_s_memory_limit(
     assert refused in answer.json().get("message", "")
 
 
+@pytest.mark.parametrize(
+    ("stated", "refused"),
+    [
+        ("processes=64 threads=64", ""),
+        ("processes=1 threads=5000", "more than 4096 processes and threads"),
+        ("processes=64 threads=65", "more than 4096 processes and threads"),
+        ("processes=0 processes=64 threads=65", "more than 4096 processes and threads"),
+        ("threads=%35000", "must be decimal digits"),
+        ("processes=" + "9" * 5000, "must be decimal digits"),
+    ],
+)
+def test_a_plan_must_not_allow_too_many_processes(served: Served, stated: str, refused: str) -> None:
+    """One job could use up the machine's process ids, and programs of other clients could start no threads."""
+    files = [
+        {"name": "run", "content": "exec ./runner --dir ."},
+        {"name": "plan", "content": f"ioi-eval-runner 1\nlimits cpu_ms=1 {stated}\nend\n"},
+        {
+            "name": "runner",
+            "content": base64.b64encode(served.runner.path.read_bytes()).decode(),
+            "encoding": "base64",
+        },
+    ]
+    answer = served.execute(language="ioi_eval", files=files)
+    assert answer.status_code == (400 if refused else 200)
+    assert refused in answer.json().get("message", "")
+
+
 FILE = {"name": "main.sh", "content": "echo hi"}
 LONE = "\ud800"
 
