@@ -62,6 +62,8 @@ class PidNamespace {
   alignas(16) char stack_[4096];  // of PID 1
 };
 
+constexpr unsigned long kAllUids = 4294967295;
+
 // What isolation is available here.
 struct IsolationFeatures {
   bool userns = false, pidns = false, mountns = false, netns = false;  // namespaces that programs can be given
@@ -84,7 +86,8 @@ struct Machine {
   bool full() const { return can.isolation == Isolation::Full; }
 };
 
-// How many user ids are mapped here, and one of them that is not ours. The whole range means: no user namespace.
+// How many user ids are mapped here, and one of them that is not ours. The whole range means: no user namespace. So does a kernel
+// without CONFIG_USER_NS, which does not have the file.
 inline void read_uid_map(IsolationFeatures& can) {
   unsigned long inside, outside, count, total = 0;
   can.contestant_uid = geteuid();
@@ -95,7 +98,7 @@ inline void read_uid_map(IsolationFeatures& can) {
       if (id != geteuid() && can.contestant_uid == geteuid()) can.contestant_uid = static_cast<uid_t>(id);
     }
   }
-  can.uids = std::max(total, 1UL);
+  can.uids = total > 0 ? total : kAllUids;
 }
 
 // For an ordinary user outside of any box: creates our own namespaces, if the system allows it. The caller continues as PID 1
@@ -184,7 +187,7 @@ inline Machine find_machine(Isolation most, const std::string& without) {
   Machine machine;
   IsolationFeatures& can = machine.can;
   read_uid_map(can);
-  can.root = geteuid() == 0 && can.uids >= 4294967295UL;  // not the root of a user namespace
+  can.root = geteuid() == 0 && can.uids >= kAllUids;  // not the root of a user namespace
   if (most >= Isolation::Reduced) {
     can.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
     can.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);

@@ -286,6 +286,17 @@ def test_waiting_for_a_processor_is_not_idle_where_processes_are_hidden(
 
 
 @pytest.mark.root
+def test_root_is_noticed_on_a_kernel_without_user_namespaces(runner: Path) -> None:
+    """Such a kernel has no `/proc/self/uid_map`. The machine's root gets no isolation there either."""
+    without_map = 'mount --bind /dev/null "/proc/$$/uid_map" && exec "$@"'
+    command = ["unshare", "--mount", "sh", "-c", without_map, "sh", str(runner), "--probe"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()}")
+    assert json.loads(done.stdout)["isolation"] == "none"
+
+
+@pytest.mark.root
 @pytest.mark.parametrize("most", ["full", "reduced"])
 def test_contestants_have_another_user_id(runner: Path, program: Callable[..., Path], built: Path, most: str) -> None:
     """If several user ids are mapped, the contestant's differs from the judge's."""
