@@ -42,6 +42,7 @@ _RUN = """
 ulimit -s unlimited
 mkdir made && cd made
 {{ {}; }} 1>&2 || exit
+[ "$(stat -f -c %a .)" -gt 0 ] || {{ echo "the box had no room for all that was written" 1>&2; exit 1; }}
 gzip -1 < {} | base64 -w 0
 """
 # opening a FIFO waits for the other end: both programs open `there` first

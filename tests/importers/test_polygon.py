@@ -13,6 +13,7 @@ from ioi_eval.importers import polygon_tests
 from ioi_eval.importers.polygon import import_package
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import Batch, CheckerProtocol, Interactive, Problem, ScoreType
+from ioi_eval.sandbox.local import confinement
 from tests.full_isolation import require_full_isolation
 from tests.importers.packages import as_zip, loaded, write_package
 from tests.small_problems import checker_of
@@ -474,6 +475,17 @@ def test_a_made_file_may_be_as_large_as_a_file_of_a_package(tmp_path: Path, monk
     larger = read(tmp_path / "larger", {**changes, "tests/01": f"{(1 << 20) + 1}\n"}, tests=test, groups="")
     with pytest.raises(InputError, match=r"01\.a .*: it is larger than a file of a package may be \(1,048,576 bytes\)"):
         made(larger)
+
+
+def test_what_did_not_fit_into_the_box_is_no_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most programs do not look whether their output was written."""
+    require_full_isolation()
+    small = tuple((mounted, place, min(size, 16 << 20)) for mounted, place, size in confinement._TMPFS)
+    monkeypatch.setattr(confinement, "_TMPFS", small)
+    source = "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << std::string(n, 'x'); }\n"
+    changes = {**STANDARD, "solutions/main.cpp": source, "tests/01": f"{32 << 20}\n"}
+    with pytest.raises(InputError, match=r"01\.a .*exit code 1\. the box had no room for all that was written"):
+        made(read(tmp_path, changes, tests='<test method="manual"/>', groups=""))
 
 
 def test_windows_formats_make_no_test(tmp_path: Path) -> None:
