@@ -7,6 +7,7 @@ process, because there may be thousands of them.
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ _MATCH = f"""
 import json, re, resource, sys
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 resource.setrlimit(resource.RLIMIT_AS, ({_MEMORY_BYTES}, {_MEMORY_BYTES}))
-resource.setrlimit(resource.RLIMIT_CPU, ({_CPU_S}, {_CPU_S}))
+resource.setrlimit(resource.RLIMIT_CPU, ({_CPU_S}, {_CPU_S + 1}))
 patterns, names = json.load(sys.stdin)
 for pattern in patterns:
     try:
@@ -64,13 +65,15 @@ def select_tests(patterns: Mapping[str, str], names: Sequence[str]) -> dict[str,
         selected[subtask] = tuple(names[index] for index in indices)
     if len(selected) < len(patterns):
         subtask, pattern = list(patterns.items())[len(selected)]
-        if process.returncode < 0:
+        if process.returncode == -signal.SIGXCPU:
             raise InputError(
                 f"to match the regular expressions of {len(patterns)} subtasks with the names of {len(names)}"
                 f" tests takes more than {_CPU_S} s together; the time was over at subtask {subtask}:"
                 f" {_quoted(pattern)}. Write simpler expressions, or list the tests"
             )
         message = process.stderr.decode("utf-8", "replace").strip()[-500:]
+        if process.returncode < 0:
+            message = f"signal {-process.returncode} ended the process that does it"
         raise SetupError(f"subtask {subtask}: {_quoted(pattern)} cannot be tried: {message}")
     return selected
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.importers import name_patterns
 from ioi_eval.importers.name_patterns import select_tests
 
@@ -46,7 +46,7 @@ def test_expressions_without_a_match(pattern: str, words: str) -> None:
 def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
     """The CPU limit is half of the usual one."""
     monkeypatch.setattr(name_patterns, "_CPU_S", 1)
-    monkeypatch.setattr(name_patterns, "_MATCH", name_patterns._MATCH.replace("_CPU, (2, 2)", "_CPU, (1, 1)"))
+    monkeypatch.setattr(name_patterns, "_MATCH", name_patterns._MATCH.replace("_CPU, (2, 3)", "_CPU, (1, 2)"))
 
 
 @pytest.mark.parametrize("pattern", ["(a*)*b", r"((a?){40}a{40})*c"])
@@ -69,3 +69,11 @@ def test_a_package_may_have_many_expressions() -> None:
     """Thousands of simple ones are within the limit."""
     many = {f"{number:04}": f"(1-|x{number})" for number in range(3_000)}
     assert list(select_tests(many, NAMES).values()) == [NAMES[1:3]] * 3_000
+
+
+def test_only_the_limit_says_that_an_expression_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel, for example, kills processes when the machine lacks memory."""
+    killed = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    monkeypatch.setattr(name_patterns, "_MATCH", killed)
+    with pytest.raises(SetupError, match=r"subtask all: '1' cannot be tried: signal 9 ended the process"):
+        select_tests({"all": "1"}, NAMES)
