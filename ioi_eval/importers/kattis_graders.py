@@ -255,7 +255,10 @@ def _score(line: str) -> float | None:
 
 async def _run(job: Job) -> str:
     async with LocalSandbox(slots=1, compiler=Environment.read().compiler) as sandbox:
-        return (await sandbox.execute(job, sandbox.targets()[0])).run.stdout
+        stage = (await sandbox.execute(job, sandbox.targets()[0])).run
+    if stage.code is None:
+        raise SandboxError(f"it was stopped: {stage.message or stage.signal}")
+    return stage.stdout
 
 
 def _rule(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.errors import UnsupportedError
+from ioi_eval.errors import SetupError, UnsupportedError
 from ioi_eval.model import StepRounding
 from tests.full_isolation import require_full_isolation
 from tests.importers.kattis_packages import SCORING, read
@@ -113,6 +113,19 @@ def test_an_own_grader_is_run_on_examples(tmp_path: Path, name: str) -> None:
     assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
     assert {test.score_steps for test in problem.tests.values()} == expected
     assert {test.step_rounding for test in problem.tests.values()} == {StepRounding.DOWN}
+
+
+def test_a_grader_that_was_stopped_says_nothing_about_its_rule(tmp_path: Path) -> None:
+    """A time limit stops it, or the kernel when the machine lacks memory."""
+    require_full_isolation()
+    changes = {
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "data/secret/one/testdata.yaml": "grading: custom\nrange: 0 30\n",
+        "output_validators/check.py": "exit(42)\n",
+        "graders/grader.py": "import os, signal\nos.kill(os.getppid(), 9)\nsignal.pause()\n",
+    }
+    with pytest.raises(SetupError, match="its grader cannot be tried: it was stopped: Caught fatal signal 9"):
+        read(tmp_path, SCORING, **changes)
 
 
 def test_a_huge_number_in_the_flags_is_no_score(tmp_path: Path) -> None:
