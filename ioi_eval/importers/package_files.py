@@ -42,7 +42,7 @@ _BLOCK = 512  # of a tar
 _SKIPPED = frozenset({"__MACOSX", ".git"})
 _SHARED_HEADER = 1 << 20
 DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
-_UNREADABLE = (*DAMAGE, OSError, RuntimeError, NotImplementedError, ValueError)
+_UNREADABLE = (*DAMAGE, OSError, RuntimeError, ValueError)
 _PACKED: Mapping[bytes, Callable[[Path], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
