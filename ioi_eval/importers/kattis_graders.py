@@ -57,7 +57,10 @@ for line in open("cases"):
         sys.stdout.flush()
         os._exit(0)
     os.close(stdin)
-    if os.wait()[1] != 0:
+    status = os.wait()[1]
+    if os.WIFSIGNALED(status):  # too little memory, for example
+        os.kill(os.getpid(), 9)
+    if status != 0:
         sys.exit(1)
     print(0, flush=True)
 """

@@ -115,14 +115,15 @@ def test_an_own_grader_is_run_on_examples(tmp_path: Path, name: str) -> None:
     assert {test.step_rounding for test in problem.tests.values()} == {StepRounding.DOWN}
 
 
-def test_a_grader_that_was_stopped_says_nothing_about_its_rule(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stopped", ["os.getppid()", "os.getpid()"], ids=["all of it", "one run"])
+def test_a_grader_that_was_stopped_says_nothing_about_its_rule(tmp_path: Path, stopped: str) -> None:
     """A time limit stops it, or the kernel when the machine lacks memory."""
     require_full_isolation()
     changes = {
         "problem.yaml": "type: scoring\nvalidation: custom score\n",
         "data/secret/one/testdata.yaml": "grading: custom\nrange: 0 30\n",
         "output_validators/check.py": "exit(42)\n",
-        "graders/grader.py": "import os, signal\nos.kill(os.getppid(), 9)\nsignal.pause()\n",
+        "graders/grader.py": f"import os, signal\nos.kill({stopped}, 9)\nsignal.pause()\n",
     }
     with pytest.raises(SetupError, match="its grader cannot be tried: it was stopped: Caught fatal signal 9"):
         read(tmp_path, SCORING, **changes)
