@@ -107,5 +107,5 @@ def _columns(settings: KattisSettings, time_limit_s: float) -> RowValues:
         "task_type": "Interactive" if kind.interactive else "Batch",
         "checker_protocol": "kattis" if kind.validation else "tokens",
         "checker_args": flag_words(ROOT_FILE, settings.meta.get("validator_flags")),
-        "passes": round(settings.limit("validation_passes", _PASSES)) if kind.multi_pass else None,
+        "passes": settings.limit("validation_passes", _PASSES) if kind.multi_pass else None,
     }

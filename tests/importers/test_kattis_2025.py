@@ -207,6 +207,15 @@ def test_validation_of_a_draft(tmp_path: Path, stated: str, task_type: str, pass
     assert (row["task_type"], row["passes"]) == (task_type, passes)
 
 
+def test_a_part_of_a_pass_is_refused(tmp_path: Path) -> None:
+    """Rounded, it would be another number of passes than the package states."""
+    yaml = "problem_format_version: 2025-09\ntype: multi-pass\nlimits: {validation_passes: %s}\n"
+    task = read(tmp_path / "whole", PASS_FAIL, **{"problem.yaml": yaml % 3, **CHECK})
+    assert loaded(tmp_path, task).method.passes == 3
+    with pytest.raises(InputError, match=r"passes is 2\.5; it must be a whole number"):
+        read(tmp_path / "part", PASS_FAIL, **{"problem.yaml": yaml % 2.5, **CHECK})
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
