@@ -145,6 +145,8 @@ def build_task(
     _check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
     if not derive_limit:
         package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
+    if problem.checker is None and not problem.task_type.has_manager:
+        package.notes += _empty_answer_notes(package, tests)
     unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
     if unused:
         package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {listed(sorted(unused))}")
@@ -174,6 +176,17 @@ def named_config(code: str, task_type: TaskType, parameters: Mapping[Parameter, 
     named_type = TaskType.COMMUNICATION if task_type is TaskType.INTERACTIVE else task_type
     named = {parameter_key(named_type, parameter): value for parameter, value in parameters.items()}
     return {"code": code, "task_type": task_type.value, **named}
+
+
+def _empty_answer_notes(package: Package, tests: Mapping[str, tuple[str, str]]) -> list[str]:
+    """A note that names tests whose official output is an empty file, if outputs are compared without a checker."""
+    empty = [test for test, (_, answer) in tests.items() if package.has(answer) and package.size(answer) == 0]
+    if not empty:
+        return []
+    return [
+        f"tests with an empty official output: {listed(empty)}; without a checker only a program that prints nothing is"
+        " right there, so generate these outputs again if programs should print something"
+    ]
 
 
 def _check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
