@@ -120,8 +120,11 @@ def check(
     assert [line for row, result in zip(chosen, results, strict=True) for line in disagreements(row, result)] == []
 
 
+@pytest.mark.parametrize("entering", ["served", "piston", "documented"], indirect=True)
 def test_bundled(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
-    """A selection with each verdict and task type, with many tests in a job."""
+    """A selection with each verdict and task type, with many tests in a job. `tests/test_scorer.py` and
+    `tests/cli/test_demo.py` judge all solutions in the embedded sandbox.
+    """
     check(entering, "bundled", SELECTED, blobs, artifacts)
 
 
