@@ -246,8 +246,9 @@ constexpr CallRule kStepRules[] = {
     // A sibling would be our child: it would not be seen, and the end of the PID namespace would wait until we reap it.
     {Let::Without, 0, {kNewNamespaces | CLONE_PARENT}, Where::Everywhere, EPERM, false, {C(clone)}},
     {Let::OneOf, 0, {0}, Where::Everywhere, EPERM, false, {C(prlimit64)}},  // only its own limits
-    // A descriptor must not send signals to a process.
-    {Let::NoneOf, 1, {F_SETOWN, 15 /* F_SETOWN_EX */}, Where::Everywhere, EPERM, false, {C(fcntl)}},
+    // A descriptor must not send signals to a process. Pipes keep their size, because the kernel limits all of a user's together: a
+    // process with 64 of 1 MiB would leave other programs only small FIFOs.
+    {Let::NoneOf, 1, {F_SETOWN, 15 /* F_SETOWN_EX */, 1031 /* F_SETPIPE_SZ */}, Where::Everywhere, EPERM, false, {C(fcntl)}},
     {Let::Opening, 1, {0}, Where::Everywhere, EOPNOTSUPP, false, {C(open)}},  // as for contestants, because of Landlock
     {Let::Opening, 2, {0}, Where::Everywhere, EOPNOTSUPP, false, {C(openat)}},
 };

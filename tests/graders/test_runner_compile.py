@@ -331,6 +331,7 @@ python3 -c 'import os; os.truncate("file", 2)' && echo a size by path
 python3 -c 'import os; os.open("file", 3 | os.O_TRUNC)' && echo a file opened for nothing
 python3 -c 'import os, resource; resource.prlimit(os.getppid(), 7)' && echo limits of others
 python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETOWN, 1)' && echo an owner
+python3 -c 'import fcntl, os; fcntl.fcntl(os.pipe()[0], 1031, 1 << 17)' && echo a large pipe  # F_SETPIPE_SZ
 renice -n 5 $$ && echo priorities
 python3 -c "$CALLS"
 true
