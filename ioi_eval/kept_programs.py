@@ -27,6 +27,7 @@ from pathlib import Path
 import orjson
 
 from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_store
+from ioi_eval.concurrency import in_new_thread
 from ioi_eval.config import MIB, CompileLimits
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import digest_of, runner_meaning_digest
@@ -37,7 +38,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import contents_of, files_of_compiler, identity_of_compiler
-from ioi_eval.slots import Once, TaskLock, in_new_thread
+from ioi_eval.slots import Once, TaskLock
 from ioi_eval.toolchain import Toolchain
 
 MAX_BYTES = 10_000 * MIB

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cache_directory import LEAST_FREE_BYTES
+from ioi_eval.concurrency import in_new_thread
 from ioi_eval.config import MIB, CompileLimits
 from ioi_eval.errors import LostDataError, SandboxError, SetupError, TransientError, UnavailableError
 from ioi_eval.jobs.compile import trusted_limits
@@ -26,7 +27,7 @@ from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import state_of_headers
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes
-from ioi_eval.slots import Once, in_new_thread
+from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain
 
 WORTH_BUILDING = 5

@@ -19,15 +19,11 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Generic, TypeVar
 
-A = TypeVar("A")
-B = TypeVar("B")
-P = ParamSpec("P")
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
 
@@ -197,50 +193,6 @@ class Once(Generic[KeyT, ValueT]):
                 if key not in self.known:
                     self.known[key] = await compute()
         return self.known[key]
-
-
-async def in_new_thread(work: Callable[[], ValueT]) -> ValueT:
-    """Do blocking work in a thread of its own.
-
-    `asyncio.to_thread` fails once the main thread has ended, and the caller's thread may go on after that.
-    """
-    done: Future[ValueT] = Future()
-    done.set_running_or_notify_cancel()  # a cancelled caller does not cancel it
-
-    def run() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - it is raised in the caller
-            done.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await asyncio.wrap_future(done)
-
-
-async def in_thread(work: Callable[P, ValueT], /, *args: P.args, **kwargs: P.kwargs) -> ValueT:
-    """Run the work in a thread, to its end: like `asyncio.to_thread`, but a cancelled caller waits for the thread.
-
-    A thread cannot be stopped. Without waiting, it could still write to a journal that is being closed, or read a file
-    that is being read again from its beginning; and it uses memory until its end.
-    """
-    running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        running.exception()  # else asyncio prints it: of two threads that fail at once, only one has a caller left
-        raise
-
-
-async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
-    """The results of two coroutines that run concurrently. If one fails, the other is cancelled; if both fail together,
-    the error is that of the first."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = group.create_task(first), group.create_task(second)
-    except ExceptionGroup:
-        raise next(error for task in tasks if not task.cancelled() and (error := task.exception())) from None
-    return tasks[0].result(), tasks[1].result()
 
 
 def _settle(turn: asyncio.Future[None]) -> None:

@@ -15,7 +15,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "ioi_eval"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "fast_dataclass", "new_files", "recent_values", "slots", "version"),
+    ("concurrency", "errors", "fast_dataclass", "new_files", "recent_values", "slots", "version"),
     ("model", "config_file", "events", "extensions"),
     ("config", "toolchain", "expectations"),
     ("boxfiles", "cache_directory", "tar_members"),

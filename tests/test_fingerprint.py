@@ -244,7 +244,7 @@ WITHOUT_RULES = {
     # they bring a job's files into a box, and start processes; if they fail, there is no result
     *("sandbox", "sandbox.local.descriptors", "sandbox.local.work_directories", "sandbox.process"),
     *("sandbox.piston.endpoints", "sandbox.piston.literals", "sandbox.piston.problem_packages"),
-    *("errors", "events", "fast_dataclass", "fingerprint", "slots"),
+    *("concurrency", "errors", "events", "fast_dataclass", "fingerprint", "slots"),
 }
 """Modules that modules with rules import, and that decide no verdict."""
 

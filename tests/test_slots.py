@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import random
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.errors import TransientError, TransportError
-from ioi_eval.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots, both, in_thread
+from ioi_eval.errors import TransientError
+from ioi_eval.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots
 
 
 @settings(deadline=None)
@@ -202,85 +201,3 @@ def test_a_value_is_computed_once() -> None:
 
     assert len(set(asyncio.run(ask()))) == 1
     assert len(calls) == 2
-
-
-def test_a_cancelled_caller_waits_for_its_thread() -> None:
-    """Otherwise a thread could write to a journal that is being closed."""
-    begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
-
-    def work() -> None:
-        begun.set()
-        may_end.wait()
-        ended.set()
-
-    async def main() -> None:
-        task = asyncio.ensure_future(in_thread(work))
-        await asyncio.to_thread(begun.wait)
-        task.cancel()
-        await asyncio.sleep(0)
-        assert not task.done()
-        may_end.set()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert ended.is_set()
-
-    asyncio.run(main())
-
-
-def test_an_error_of_a_cancelled_caller_s_thread_is_not_printed() -> None:
-    """On a full disk several threads fail at once. The first error ends the run, and the others are not shown."""
-    begun, may_end = threading.Event(), threading.Event()
-    printed: list[object] = []
-
-    def work() -> None:
-        begun.set()
-        may_end.wait()
-        raise OSError("no space left")
-
-    async def main() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: printed.append(context))
-        task = asyncio.ensure_future(in_thread(work))
-        await asyncio.to_thread(begun.wait)
-        task.cancel()
-        await asyncio.sleep(0)
-        may_end.set()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        del task
-        gc.collect()
-
-    asyncio.run(main())
-    assert not printed
-
-
-def test_results_and_errors_are_returned() -> None:
-    """As from a plain function call."""
-    assert asyncio.run(in_thread(int, "12")) == 12
-    with pytest.raises(ValueError, match="invalid literal"):
-        asyncio.run(in_thread(int, "x"))
-
-
-def test_two_pieces_of_work_and_one_fails() -> None:
-    """Both results; or what failed, as it was raised, and nothing still running."""
-    running: set[str] = set()
-
-    async def work(name: str, failure: Exception | None = None) -> str:
-        running.add(name)
-        try:
-            await asyncio.sleep(0)
-            if failure is not None:
-                raise failure
-            await asyncio.sleep(0 if name != "slow" else 3600)
-        finally:
-            running.discard(name)
-        return name
-
-    async def scenario() -> None:
-        assert await both(work("a"), work("b")) == ("a", "b")
-        with pytest.raises(TransportError, match="lost"):
-            await both(work("a", TransportError("lost")), work("slow"))
-        with pytest.raises(TransportError, match="lost"):
-            await both(work("a"), work("b", TransportError("lost")))
-
-    asyncio.run(scenario())
-    assert not running

@@ -109,9 +109,9 @@ def test_threads_and_forks_share_an_embedded_sandbox(cache: Path, make: Callable
 OUTLIVES = """
 import asyncio, sys, threading
 from ioi_eval import ArtifactStore, LocalSandbox, Policy
+from ioi_eval.concurrency import in_new_thread
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder
-from ioi_eval.slots import in_new_thread
 
 async def main():
     artifacts = ArtifactStore(sys.argv[1])

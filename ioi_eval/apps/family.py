@@ -16,6 +16,7 @@ from ioi_eval.apps.result import AppsResult, decode_result, encode_result
 from ioi_eval.apps.result_rows import error_of, reason_of, refused_record, refused_row, result_row, sample_record
 from ioi_eval.apps.settings import fingerprint_of
 from ioi_eval.apps.summary import AppsSummary
+from ioi_eval.concurrency import in_thread
 from ioi_eval.model import Verdict
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_ended
@@ -27,7 +28,6 @@ from ioi_eval.report.inputs import TextPart, beginning
 from ioi_eval.report.result_files import MCPBR_RECORDS, RESULTS
 from ioi_eval.report.result_values import deciding_test
 from ioi_eval.report.totals import CpuSplit, count_run
-from ioi_eval.slots import in_thread
 
 APPS_CODEC = ResultCodec(encode=encode_result, decode=decode_result, tests=lambda result: len(result.tests))
 """Results of APPS problems in the journal."""

@@ -20,16 +20,15 @@ from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import opened
 from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.compat import NAMES, grader_named
+from ioi_eval.concurrency import for_each, in_thread
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.progress import progress_for, with_progress
 from ioi_eval.pipeline.settings import spare_for
-from ioi_eval.pipeline.threads import for_each
 from ioi_eval.problems.apps_submissions import submission_columns
 from ioi_eval.report.run_summary import ReasonCounts
 from ioi_eval.report.texts import counted, printable, table
 from ioi_eval.rows import KeptColumns
-from ioi_eval.slots import in_thread
 
 _TESTS = 10  # how many tests of a program are printed
 

@@ -12,6 +12,7 @@ from ioi_eval.cli.outputs import Earlier
 from ioi_eval.cli.run_options import RunOptions
 from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.watching import emit_judging_begins, emit_summary
+from ioi_eval.concurrency import in_thread
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
@@ -25,7 +26,6 @@ from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.result_files import PAGE, REPORT, RESULTS, SUMMARY, TESTS
 from ioi_eval.report.texts import counted
-from ioi_eval.slots import in_thread
 
 if TYPE_CHECKING:
     from ioi_eval.report.hub import HubResults

@@ -21,6 +21,7 @@ from ioi_eval.cli.sandboxes import OpenSandbox, opened
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.cli.validate import ValidateCall
+from ioi_eval.concurrency import in_thread, until
 from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.errors import InputError, listed
 from ioi_eval.events import Events
@@ -29,7 +30,6 @@ from ioi_eval.model import DEFAULT_YEAR, Keep, Language, ProblemKey
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump import ContestDumpReader, Survey, survey
-from ioi_eval.pipeline.threads import until
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_tests
 from ioi_eval.problems.loading import LoadingProblems
@@ -41,7 +41,6 @@ from ioi_eval.report.terminal import terminal_report
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import Altered, KeptColumns, Source, joined_dumps, open_source
 from ioi_eval.scorer import Scorer
-from ioi_eval.slots import in_thread
 from ioi_eval.toolchain import check_std
 
 _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, and `open-r1/ioi-sample-solutions`

@@ -7,7 +7,7 @@
   `contest_dump` reads (that of APPS problems is in `ioi_eval.apps`). All other modules serve every family;
 - `writing` writes files; `unchanged` finds out that the results are there already;
 - `tally` counts rows, and `progress` shows how far a run is;
-- `interrupt` handles Ctrl-C; `threads` waits for other threads, and does the same work for many items;
+- `interrupt` handles Ctrl-C;
 - `dry_run` counts what a run would judge.
 """
 

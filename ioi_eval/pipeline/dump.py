@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ioi_eval.concurrency import in_thread, until
 from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.model import Keep
@@ -22,13 +23,11 @@ from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_store import RecordedResult, ResultStore, ResultT
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now, run_facts
-from ioi_eval.pipeline.threads import until
 from ioi_eval.pipeline.unchanged import PresentResults
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines, replacing, write_summary
 from ioi_eval.report.result_files import INPUTS, TESTS
 from ioi_eval.report.run_summary import CONTINUE, RunFacts
-from ioi_eval.slots import in_thread
 
 
 async def score_dump(

@@ -31,6 +31,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
+from ioi_eval.concurrency import in_thread
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import JudgingEnd, ProblemFamily, ResultFacts
@@ -40,7 +41,6 @@ from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.tally import COPY, REFUSED, RESUMED
 from ioi_eval.pipeline.window import CandidateT, Leaders, Window
 from ioi_eval.report.run_summary import RunCounts
-from ioi_eval.slots import in_thread
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024

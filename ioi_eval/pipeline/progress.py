@@ -17,9 +17,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from typing import Any, ClassVar, Self, TextIO
 
+from ioi_eval.concurrency import in_thread
 from ioi_eval.events import Event, Events
 from ioi_eval.pipeline.tally import Load, Tally
-from ioi_eval.slots import in_thread
 
 LINE_S = 60.0  # between two lines in a log
 DRAW_S = 0.2  # between two drawings of a bar

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ioi_eval.concurrency import both
 from ioi_eval.config import Policy
 from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.scheduling import ProgramRun
@@ -57,7 +58,6 @@ from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer.submission_run import SubmissionRun
-from ioi_eval.slots import both
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
 

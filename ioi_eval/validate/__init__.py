@@ -14,14 +14,13 @@ from typing import Any
 
 import orjson
 
+from ioi_eval.concurrency import for_each, in_thread
 from ioi_eval.errors import ODD_DATA, UnavailableError, internal_error_text
 from ioi_eval.journal import Journal, Keys, RecordKind, decode_result, encode_result, keys_of
 from ioi_eval.model import CompileOutcome, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.pipeline.contest import SubmissionScorer
-from ioi_eval.pipeline.threads import for_each
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.scores import submission_result
-from ioi_eval.slots import in_thread
 from ioi_eval.validate.comparison import Validation
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 

@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
+from ioi_eval.concurrency import in_new_thread
 from ioi_eval.config import value_of
 from ioi_eval.errors import InputError, IsolationError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Profile
@@ -48,7 +49,7 @@ from ioi_eval.sandbox.local.scripts import Command, commands, run_in_box
 from ioi_eval.sandbox.local.why_no_box import is_filtered, is_out_of_namespaces, too_few_namespaces, why_no_box
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
 from ioi_eval.sandbox.process import run_process, stage_of
-from ioi_eval.slots import Slots, in_new_thread
+from ioi_eval.slots import Slots
 
 _FIRST_UID, _PROCESSES, _MAX_BOXES = 0x70000000, 1 << 16, 1 << 12
 """Boxes' uids as root: the first, for how many processes, and how many each has. They are above the uids that

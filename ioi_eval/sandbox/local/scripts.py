@@ -27,6 +27,7 @@ from typing import Any
 import orjson
 
 from ioi_eval import boxfiles, shipped
+from ioi_eval.concurrency import in_new_thread
 from ioi_eval.errors import RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Job, JobFile, Stage, StageLimits, signal_name
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
@@ -34,7 +35,7 @@ from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.local.descriptors import descriptors
 from ioi_eval.sandbox.local.work_directories import work_directory
 from ioi_eval.sandbox.process import run_process
-from ioi_eval.slots import Once, in_new_thread
+from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain
 
 _BUILD_WALL_MS = 120_000

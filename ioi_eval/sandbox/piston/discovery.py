@@ -21,6 +21,7 @@ from typing import TypeAlias, TypeVar
 from yarl import URL
 
 from ioi_eval import shipped
+from ioi_eval.concurrency import both
 from ioi_eval.errors import OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Profile, Stage
 from ioi_eval.sandbox import profile_named
@@ -32,7 +33,6 @@ from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.literals import literal
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Runtime, Starter, without_problems
-from ioi_eval.slots import both
 from ioi_eval.toolchain import Toolchain
 
 A = TypeVar("A")

@@ -28,6 +28,7 @@ from typing import Any
 from aiohttp import web
 
 from ioi_eval import boxfiles
+from ioi_eval.concurrency import in_thread
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Content, Execution, Isolation, Job
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -38,7 +39,6 @@ from ioi_eval.sandbox.serve import json_bodies, request, served_runtimes
 from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes, errors_of_ours
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal, Request, refuse_foreign_pages
-from ioi_eval.slots import in_thread
 from ioi_eval.version import __version__
 
 _WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less time than passing the data to a thread
