@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, ParamSpec, TypeVar
 
@@ -50,14 +50,28 @@ async def in_thread(work: Callable[P, ValueT], /, *args: P.args, **kwargs: P.kwa
         raise
 
 
-async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
-    """The results of two coroutines that run concurrently. If one fails, the other is cancelled; if both fail together,
-    the error is that of the first."""
+async def wait_for_all(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Wait for tasks. If one fails, or the caller is cancelled, the others are cancelled, and end before this raises.
+    If several fail together, the error is that of the first in order.
+
+    Not a task group: before Python 3.13 one with an error loses a cancellation that comes while it ends. A caller that
+    handles the error would go on with its next work.
+    """
     try:
-        async with asyncio.TaskGroup() as group:
-            tasks = group.create_task(first), group.create_task(second)
-    except ExceptionGroup:
-        raise next(error for task in tasks if not task.cancelled() and (error := task.exception())) from None
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in tasks:
+        if not task.cancelled():
+            task.result()
+
+
+async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
+    """The results of two coroutines that run concurrently; errors as of `wait_for_all`."""
+    tasks = asyncio.create_task(first), asyncio.create_task(second)
+    await wait_for_all(tasks)
     return tasks[0].result(), tasks[1].result()
 
 

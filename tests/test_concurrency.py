@@ -138,3 +138,28 @@ def test_two_pieces_of_work_and_one_fails() -> None:
 
     asyncio.run(scenario())
     assert not running
+
+
+def test_a_cancellation_of_two_pieces_of_work_is_not_lost() -> None:
+    """Also if it comes when one of them has failed, and the other is ending: its error would only be handled."""
+
+    async def failing() -> None:
+        raise TransportError("lost")
+
+    async def ending_slowly() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+    async def scenario() -> None:
+        for turns in range(1, 10):
+            task = asyncio.ensure_future(both(failing(), ending_slowly()))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if task.cancel():
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+
+    asyncio.run(scenario())

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from ioi_eval.concurrency import wait_for_all
 from ioi_eval.errors import TransientError
 from ioi_eval.model import Stage, signal_name
 
@@ -77,20 +78,16 @@ async def run_process(
         try:
             await held.enter_async_context(turn or contextlib.nullcontext())
             started = time.monotonic()
-            async with asyncio.TaskGroup() as limited:
-                deadline = limited.create_task(_time_out(wall_ms / 1000))
-                async with asyncio.TaskGroup() as group:
-                    listening = _listen(process.stdout, stdout, output_bytes, is_complete, held)
-                    works = [listening, _read(process.stderr, stderr)]
-                    if process.stdin is not None:
-                        works.append(_feed(process.stdin, stdin))
-                    streams = [group.create_task(work) for work in works]
-                    await process.wait()
-                    deadline.cancel()
-                    await _end_streams(process, streams)
-        except* _Overflow:
+            deadline = asyncio.create_task(_time_out(wall_ms / 1000))
+            works = [_listen(process.stdout, stdout, output_bytes, is_complete, held), _read(process.stderr, stderr)]
+            if process.stdin is not None:
+                works.append(_feed(process.stdin, stdin))
+            streams = [asyncio.create_task(work) for work in works]
+            ending = asyncio.create_task(_wait_for_end(process, deadline, streams))
+            await wait_for_all([deadline, ending, *streams])
+        except _Overflow:
             overflowed = True
-        except* TimeoutError:
+        except TimeoutError:
             timed_out = True
         finally:
             await _kill_and_wait(process)
@@ -275,6 +272,13 @@ async def _feed(stream: IO[bytes], content: bytes) -> None:
 
 
 # ------------------------------------------------------------------ its end
+
+
+async def _wait_for_end(process: _Process, deadline: asyncio.Task[None], streams: Sequence[asyncio.Task[None]]) -> None:
+    """Wait until a process has ended before its deadline, and then for its streams."""
+    await process.wait()
+    deadline.cancel()
+    await _end_streams(process, streams)
 
 
 async def _end_streams(process: _Process, streams: Sequence[asyncio.Task[None]]) -> None:

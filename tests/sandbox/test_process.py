@@ -327,6 +327,22 @@ def test_cancellation_kills_the_group() -> None:
         os.kill(asyncio.run(scenario()), 0)
 
 
+def test_a_cancellation_at_the_deadline_is_not_lost() -> None:
+    """Whenever a caller is cancelled that has not returned yet, also in the turns of the event loop in which the
+    deadline passes: else it would go on with its next job after Ctrl-C."""
+
+    async def scenario() -> None:
+        for turns in range(12):
+            task = asyncio.ensure_future(run_process(("sleep", "300"), wall_ms=0, output_bytes=10))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if task.cancel():
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize("kill", ["cancel", "deadline"])
 def test_a_process_in_another_session_is_killed_too(kill: str) -> None:
     """With reduced isolation, a compiler runs in its own session. It and its children end with the box."""
