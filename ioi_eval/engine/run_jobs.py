@@ -205,6 +205,7 @@ class Engine:
 
     def _release(self, job: Sequence[_Waiting], queue: _Queue) -> None:
         """End a job. Its programs that got no answer go back to the front of the queue."""
+        job[0].job = ()  # which refers to itself: its tests would stay in memory until the garbage collector runs
         queue.waiting.extendleft(waiting for waiting in reversed(job) if not waiting.turn.done())
         queue.running -= 1
         self._start_all()

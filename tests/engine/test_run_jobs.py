@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.engine.packing import BUNDLE_S
 from ioi_eval.errors import ExhaustedError
+from ioi_eval.jobs.run_job import PlannedProgram
 from ioi_eval.model import (
     Execution,
     Job,
@@ -194,6 +196,17 @@ def test_a_cancelled_program_does_not_affect_the_others(loop: asyncio.Runner, sa
         return [one for one in ended if isinstance(one, AppsResult)]
 
     assert [result.verdict for result in loop.run(cancelling())] == [Verdict.AC] * 3
+
+
+def test_programs_are_freed_when_their_job_has_ended(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """Without the garbage collector, which runs rarely while a cluster is entered: tests may have megabytes."""
+    gc.collect()
+    gc.disable()
+    try:
+        _score(loop, sandbox, cache, [RIGHT, f"{RIGHT} "])
+        assert not any(isinstance(each, PlannedProgram) for each in gc.get_objects())
+    finally:
+        gc.enable()
 
 
 def test_slow_programs_do_not_share(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
