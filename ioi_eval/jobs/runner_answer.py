@@ -109,6 +109,8 @@ def _malformed_is_garbled() -> Iterator[None]:
         yield
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         raise GarbledError(f"a line of the runner is malformed: {error!r}") from error
+    except RecursionError as error:  # of `repr`, for lists that are nested deeply
+        raise GarbledError("a line of the runner is malformed: it is nested too deeply") from error
 
 
 def _compilation(
@@ -305,23 +307,22 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
         parsed.append(line)
     last = parsed.pop() if parsed else {}
     if "fault" in last and "test" not in last and last.get("nonce") in (nonce, "", None):
-        message = decoded(str(last.get("explanation", "")))
-        if last["fault"] == "isolation":
+        with _malformed_is_garbled():
+            fault, message = string(last, "fault"), decoded(string({"explanation": "", **last}, "explanation"))
+        if fault == "isolation":
             raise IsolationError(f"the runner cannot isolate programs here: {message}")
-        if last["fault"] in {"system", "limits"}:
+        if fault in {"system", "limits"}:
             raise TransientError(f"the box lacked something: {message}")
         raise RejectedError(
-            f"the runner refused our plan ({last['fault']} fault; a bug of ioi_eval or of a sandbox): {message}"
+            f"the runner refused our plan ({fault} fault; a bug of ioi_eval or of a sandbox): {message}"
         )
     if not (last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)):
         raise _unfinished(stage)
     before_last = stage.stdout[: stage.stdout.rstrip().rfind("\n") + 1]
     if last.get("sum") != f"{zlib.crc32(before_last.encode('utf-8', 'replace')):08x}":
         raise GarbledError("the runner's answer was changed on the way: it does not match its checksum")
-    try:
+    with _malformed_is_garbled():
         return parsed, Isolation(last["isolation"])
-    except (KeyError, ValueError) as error:
-        raise GarbledError(f"the runner's end line is malformed: {error!r}") from error
 
 
 def _unfinished(stage: Stage) -> SandboxError:

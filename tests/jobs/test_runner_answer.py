@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransportError
+from ioi_eval.errors import GarbledError, IsolationError, RejectedError, SandboxError, TransportError
 from ioi_eval.jobs.runner_answer import NEAR_LIMIT, compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.box_answers import answer_text
@@ -90,6 +91,9 @@ def test_only_verdicts_md_has_the_share_that_is_near_limit() -> None:
     assert f"within {100 * NEAR_LIMIT:g} % of the limit" in (root / "docs" / "verdicts.md").read_text("utf-8")
 
 
+NESTED = "[" * 1000 + "]" * 1000  # Python's `repr` fails for it
+
+
 @pytest.mark.parametrize(
     "damaged",
     [
@@ -109,12 +113,23 @@ def test_only_verdicts_md_has_the_share_that_is_near_limit() -> None:
         Stage(stdout="not json\n", stderr="", code=0),
         Stage(stdout="[1]\n", stderr="", code=0),
         Stage(stdout='{"test":0', stderr="", code=None, signal="SIGKILL"),
+        Stage(stdout=json.dumps({"fault": [], "nonce": NONCE}), stderr="", code=0),
+        Stage(stdout=f'{{"fault":"system","nonce":"","explanation":{NESTED}}}', stderr="", code=3),
     ],
 )
 def test_damaged_answer_is_a_transport_error(damaged: Stage) -> None:
     """An answer that is cut, duplicated, contradictory or from another job gives no verdict."""
     with pytest.raises(TransportError):
         read(damaged)
+
+
+@pytest.mark.parametrize("key", ["cpu_us", "verdict", "message"])
+def test_a_line_that_is_nested_deeply_is_garbled(key: str) -> None:
+    """A broken worker sent it; the run goes on."""
+    text = json.dumps(line(**{key: "NESTED"})).replace('"NESTED"', NESTED) + "\n"
+    end = {"end": True, "nonce": NONCE, "lines": 1, "sum": f"{zlib.crc32(text.encode()):08x}", "isolation": "full"}
+    with pytest.raises(GarbledError):
+        read(Stage(stdout=text + json.dumps(end), stderr="", code=0))
 
 
 def test_kinds_of_faults_raise_different_errors() -> None:

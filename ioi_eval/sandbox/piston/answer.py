@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import reprlib
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -77,6 +78,8 @@ _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)\b", re.IGNORECA
 _TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
 _EXECUTION = re.compile(rb'\s*\{\s*"(?:compile|run|language|version)"\s*:')
 _MESSAGE_CHARS = 300
+_EXCERPTS = reprlib.Repr()
+_EXCERPTS.maxdict, _EXCERPTS.maxstring, _EXCERPTS.maxlong = 12, 100, 100
 _FAULT_LINE_CHARS = 1 << 16  # longer than the line in which the runner reports a fault
 _FAULT_CODE = 3  # the runner's exit code after such a line
 _ABSENT = ("No such file or directory", "Permission denied")
@@ -168,9 +171,9 @@ def unsuitable(execution: Execution, kind: JobKind) -> tuple[str, str] | None:
 def _fault(run: Stage) -> dict[str, Any] | None:
     """The line in which the runner reports a fault; `None` if its last line is another one."""
     last = loaded(run.stdout[-_FAULT_LINE_CHARS:].rstrip("\n").rpartition("\n")[2].encode())
-    if not isinstance(last, dict) or "test" in last:
+    if not isinstance(last, dict) or "test" in last or not isinstance(last.get("fault"), str):
         return None
-    return last if isinstance(last.get("fault"), str) and isinstance(last.get("nonce", ""), str) else None
+    return last if all(isinstance(last.get(key, ""), str) for key in ("nonce", "explanation")) else None
 
 
 def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
@@ -297,24 +300,29 @@ def _message(answer: Any, body: bytes) -> str:
     return " ".join(body[:_MESSAGE_CHARS].decode("utf-8", "replace").split()) or "no reason given"
 
 
+def _excerpt(value: Any) -> str:
+    """The beginning of a value that is not what it should be. (`repr` fails for lists that are nested deeply.)"""
+    return _EXCERPTS.repr(value)[:_MESSAGE_CHARS]
+
+
 def _text(entry: dict[str, Any], key: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str):
-        raise TransportError(f"{key!r} of the answer is not a string: {str(entry)[:_MESSAGE_CHARS]}")
+        raise TransportError(f"{key!r} of the answer is not a string: {_excerpt(entry)}")
     return value
 
 
 def _aliases(entry: dict[str, Any]) -> tuple[str, ...]:
     names = entry.get("aliases") or []
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise TransportError(f"'aliases' of the answer is not a list of strings: {str(entry)[:_MESSAGE_CHARS]}")
+        raise TransportError(f"'aliases' of the answer is not a list of strings: {_excerpt(entry)}")
     return tuple(names)
 
 
 def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
     """One stage, every field checked: malformed answers must not become scores."""
     if not isinstance(value, dict):
-        raise TransportError(f"{name!r} of the answer is not an object: {str(value)[:_MESSAGE_CHARS]}")
+        raise TransportError(f"{name!r} of the answer is not an object: {_excerpt(value)}")
     _check_types(name, value)
     stdout, stderr, code, signal = value["stdout"], value["stderr"], value["code"], value.get("signal")
     status, message = value.get("status"), value.get("message")
@@ -342,14 +350,13 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
 
 def _check_types(name: str, stage: dict[str, Any]) -> None:
     if not isinstance(stage.get("stdout"), str) or not isinstance(stage.get("stderr"), str):
-        found = str(stage)[:_MESSAGE_CHARS]
-        raise TransportError(f"stdout or stderr of the answer's {name!r} is not a string: {found}")
+        raise TransportError(f"stdout or stderr of the answer's {name!r} is not a string: {_excerpt(stage)}")
     code = stage.get("code", ...)
     if code is not None and type(code) is not int:
-        raise TransportError(f"the exit code of the answer's {name!r} is {code!r}, not an integer")
+        raise TransportError(f"the exit code of the answer's {name!r} is {_excerpt(code)}, not an integer")
     for text in map(stage.get, ("signal", "status", "message")):
         if text is not None and not isinstance(text, str):
-            raise TransportError(f"the answer's {name!r} has {text!r} where a string is needed")
+            raise TransportError(f"the answer's {name!r} has {_excerpt(text)} where a string is needed")
     for number in map(stage.get, ("cpu_time", "wall_time", "memory")):
         if number is not None and type(number) not in (int, float):
-            raise TransportError(f"the answer's {name!r} has {number!r} where a number is needed")
+            raise TransportError(f"the answer's {name!r} has {_excerpt(number)} where a number is needed")

@@ -25,6 +25,9 @@ JOB = Job(kind=JobKind.RUNNER, files=(), run_limits=StageLimits(wall_ms=1000, cp
 HTML = b"<html><head><title>502 Bad Gateway</title></head></html>"
 
 
+NESTED = "[" * 1000 + "]" * 1000  # Python's `repr` fails for it
+
+
 def body(run: object, **more: object) -> bytes:
     """An answer with this run stage."""
     return json.dumps({"run": run, "language": "bash", "version": "5.2.0", **more}).encode()
@@ -58,6 +61,11 @@ def body(run: object, **more: object) -> bytes:
         body({**STAGE, "cpu_time": True}),
         body(STAGE, compile=[]),
         body(STAGE, compile={"code": 0}),
+        b'{"run": %b}' % NESTED.encode(),
+        *(
+            body({**STAGE, key: "NESTED"}).replace(b'"NESTED"', NESTED.encode())
+            for key in ("stdout", "code", "signal", "memory")
+        ),
     ],
 )
 def test_answers_of_another_shape(content: bytes) -> None:
@@ -187,7 +195,17 @@ def test_messages_of_refusals_are_short() -> None:
     assert len(str(answer.error_of(502, HTML * 1000))) < 400
 
 
-@pytest.mark.parametrize("content", [b"{}", b"[1]", b'[{"language": "bash"}]', b'[{"language": 1, "version": "1"}]'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{}",
+        b"[1]",
+        b'[{"language": "bash"}]',
+        b'[{"language": 1, "version": "1"}]',
+        b'[{"language": %b}]' % NESTED.encode(),
+        b'[{"language": "bash", "version": "1", "aliases": %b}]' % NESTED.encode(),
+    ],
+)
 def test_runtimes_of_another_shape(content: bytes) -> None:
     """A list of runtimes with another shape is a TransportError: another kind of server answers there."""
     with pytest.raises(TransportError):
@@ -213,7 +231,15 @@ def test_package_failures_are_final() -> None:
         answer.changed_package(500, b'{"message": "Already installed"}')
 
 
-@pytest.mark.parametrize("line", ['{"fault":[]}', '{"fault":"system","nonce":[]}', '{"fault":null}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"fault":[]}',
+        '{"fault":"system","nonce":[]}',
+        '{"fault":null}',
+        f'{{"fault":"system","nonce":"","explanation":{NESTED}}}',
+    ],
+)
 def test_a_fault_of_another_shape_is_a_lost_answer(line: str) -> None:
     """A broken server sent it: the runner writes texts."""
     execution = answer.execution(200, json.dumps({"run": STAGE | {"stdout": line, "code": 3}}).encode())
