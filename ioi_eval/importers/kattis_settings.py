@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.config import MIB, CompileLimits, JudgeLimits
+from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_programs import has_validator
 from ioi_eval.importers.package import Package, mapping_of
@@ -34,6 +35,13 @@ MAX_MEASURED_S = 60.0
 _LEGACY_MULTIPLIER, _MULTIPLIER = 5.0, 2.0
 _NEWEST = "2025-09"
 _KNOWN = re.compile(rf"legacy|legacy-icpc|draft|(?:2023-07|{_NEWEST})(?:-draft)?")
+_LIMITS = frozenset((
+    *("time_limit", "time_multiplier", "time_multipliers", "time_safety_margin", "time_resolution"),
+    *("memory", "output", "code", "validation_passes", "validation_output"),
+    *("compilation_time", "compilation_memory", "validation_time", "validation_memory"),
+))  # fmt: skip
+"""The limits that the format has, before version 2023-07 and since."""
+
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CONSTANT_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _SEQUENCE = re.compile(r"\{\{([a-zA-Z_][a-zA-Z0-9_]*)(?:\.([a-zA-Z_][a-zA-Z0-9_]*))?\}\}")
@@ -82,6 +90,7 @@ class KattisSettings:
         self._ini = _read_ini(package)
         _check_server_programs(self._ini, self.kind)
         self._limits = self._mapping("limits")
+        self._note_limits_without_effect()
 
     @cached_property
     def identifier(self) -> str:
@@ -105,6 +114,25 @@ class KattisSettings:
     def limit(self, name: str, default: float) -> float:
         """A limit that `problem.yaml` states, or its default."""
         return self._package.check_limit(self._limits.get(name, default), name, ROOT_FILE)
+
+    def _note_limits_without_effect(self) -> None:
+        """Note misspelled limits, in whose place the defaults count, and resources that programs do not get here."""
+        if unknown := sorted(str(name) for name in self._limits.keys() - _LIMITS):
+            self._package.notes.append(
+                f"limits that the format does not have are not read: {listed(unknown)}, in {ROOT_FILE}"
+            )
+        judge, compiler = JudgeLimits(), CompileLimits()
+        given = {"compilation_time": compiler.cpu_s, "compilation_memory": compiler.memory_bytes / MIB}
+        if self.kind.validation:
+            given |= {"validation_time": judge.cpu_s, "validation_memory": judge.memory_bytes / MIB}
+        stated = {name: self._limits.get(name) for name in given}
+        fewer = [
+            f"{name} {value} (here {given[name]:g})" for name, value in stated.items() if _is_above(value, given[name])
+        ]
+        if fewer:
+            self._package.notes.append(
+                f"programs have less here than limits in {ROOT_FILE} guarantee, in seconds and MiB: {listed(fewer)}"
+            )
 
     @cached_property
     def time_limits(self) -> dict[str, object]:
@@ -300,6 +328,10 @@ def _check_server_programs(ini: Mapping[str, str], kind: KattisKind) -> None:
                 " package; add it as an output validator, or, if it only allows for errors of numbers, replace the"
                 " line by validator_flags in problem.yaml (float_tolerance 1e-6)"
             )
+
+
+def _is_above(stated: object, most: float) -> bool:
+    return is_number(stated) and stated > most
 
 
 def _seconds(stated: object) -> float:

@@ -354,3 +354,18 @@ def test_answers_that_no_submission_may_print(tmp_path: Path, kind: str) -> None
     assert "a submission's output" not in notes(**{"problem.yaml": "name: x\nlimits:\n  output: 9\n"})
     validated = {"problem.yaml": "name: x\nvalidation: custom\n", "output_validators/v.cpp": "int main() {}\n"}
     assert "a submission's output" not in notes(**validated)
+
+
+def test_limits_without_effect_are_noted(tmp_path: Path) -> None:
+    """They are misspelled, or guarantee more to validators and compilers than they get here."""
+    stated = "  memory_limit: 256\n  validation_time: 30\n  validation_memory: 2048\n  compilation_time: 10.5\n"
+    notes = "".join(read(tmp_path / "1", PASS_FAIL, **{"problem.yaml": f"name: x\nlimits:\n{stated}"}).notes)
+    assert "limits that the format does not have are not read: memory_limit, in problem.yaml" in notes
+    assert "guarantee, in seconds and MiB: compilation_time 10.5 (here 10)" in notes
+    assert "validation_time" not in notes
+    own = {"problem.yaml": f"validation: custom\nlimits:\n{stated}", "output_validators/v.cpp": "int main() {}\n"}
+    assert "validation_time 30 (here 10)" in "".join(read(tmp_path / "2", PASS_FAIL, **own).notes)
+    all_known = "time_multiplier: 2\n  time_safety_margin: 2\n  memory: 64\n  output: 9\n  validation_output: 9\n"
+    assert read(tmp_path / "3", PASS_FAIL, **{"problem.yaml": f"name: x\nlimits:\n  {all_known}"}).notes == (
+        read(tmp_path / "4", PASS_FAIL).notes
+    )
