@@ -27,7 +27,7 @@ inline void add_attempts(Attempts& attempted, const std::string& name, int count
 }
 
 struct Contestant {
-  long index = 0;
+  size_t index = 0;
   PidNamespace pid_namespace;
   Process process;  // after the namespace, whose end waits for it
   Fd control, listener, output, errors, report;

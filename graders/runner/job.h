@@ -102,7 +102,7 @@ inline void share_fifo(const std::string& path, uid_t with) {
 }
 
 // One FIFO between the two steps; each step has it in its own directory, to write to or to read from.
-inline void put_step_fifo(const Job& job, ProcessDirectories& directories, long index) {
+inline void put_step_fifo(const Job& job, ProcessDirectories& directories, size_t index) {
   std::string directory = job.full() ? directories.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
   directories.fifo_in = directories.fifo_out = directory + "/fifo";
   (index == 0 ? directories.inside_out : directories.inside_in) = job.full() ? "/fifo/fifo" : directories.fifo_in;
@@ -114,18 +114,19 @@ inline void put_step_fifo(const Job& job, ProcessDirectories& directories, long 
 inline bool fifos_are_inside(const Job& job) { return job.full() && job.plan.shows_fifos(); }
 
 // Two FIFOs, from the manager to the process and back.
-inline void put_manager_fifos(const Job& job, ProcessDirectories& directories, long index) {
+inline void put_manager_fifos(const Job& job, ProcessDirectories& directories, size_t index) {
   bool inside = fifos_are_inside(job);
   std::string directory = inside ? directories.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
-  directories.fifo_in = directory + format("/m_to_u%ld", index);
-  directories.fifo_out = directory + format("/u%ld_to_m", index);
-  directories.inside_in = inside ? format("/fifo/m_to_u%ld", index) : directories.fifo_in;
-  directories.inside_out = inside ? format("/fifo/u%ld_to_m", index) : directories.fifo_out;
+  directories.fifo_in = directory + format("/m_to_u%zu", index);
+  directories.fifo_out = directory + format("/u%zu_to_m", index);
+  directories.inside_in = inside ? format("/fifo/m_to_u%zu", index) : directories.fifo_in;
+  directories.inside_out = inside ? format("/fifo/u%zu_to_m", index) : directories.fifo_out;
   for (const std::string& fifo : {directories.fifo_in, directories.fifo_out}) share_fifo(fifo, job.machine.can.contestant_uid);
 }
 
-// Prepares the directories of one test: a scratch directory, empty except for the input and output files; new FIFOs.
-inline void make_directories(const Job& job, ProcessDirectories& directories, long index, const Test& test) {
+// Prepares the directories of one process for a test: a scratch directory, empty except for the input and output files; new FIFOs.
+inline void make_directories(Job& job, size_t index, const Test& test) {
+  ProcessDirectories& directories = job.directories[index];
   const RunPlan& plan = job.plan;
   uid_t contestant_uid = job.machine.can.contestant_uid;
   if (job.full() && directories.root.empty()) {

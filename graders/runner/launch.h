@@ -162,7 +162,7 @@ struct Launch {
   int control, input, program;  // the program is what an interpreter reads; -1 without one
   int output = -1, errors = -1, report = -1, interpreter_file = -1;
   const RunPlan& plan = job.plan;
-  int executed = job.interpreter ? job.interpreter.get() : job.programs[static_cast<size_t>(contestant.index)].get();
+  int executed = job.interpreter ? job.interpreter.get() : job.programs[contestant.index].get();
 
   [[noreturn]] void run() noexcept {
     setsid();

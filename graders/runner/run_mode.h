@@ -62,7 +62,7 @@ inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passe
   try {
     passes.begin();
     for (size_t i = 0; i < job.directories.size() && !job.plan.has_manager() && test.output < 0; i++) {
-      make_directories(job, job.directories[i], static_cast<long>(i), test);
+      make_directories(job, i, test);
     }
     Outcome outcome = TestRun(job, warm, test, passes).run();
     clear_all_directories(job);

@@ -197,6 +197,7 @@ class TestState {
         manager_(job) {}
 
   const IsolationFeatures& can() const { return job_.machine.can; }
+  const ProcessDirectories& directories_of(const Contestant& c) const { return job_.directories[c.index]; }
 
   // A file of the test, opened for a judge program. A test without an answer has an empty one.
   Fd judge_file(int fd) {
@@ -244,7 +245,7 @@ class TestState {
   // Whether it closed its FIFOs before the manager did; or, if no close was seen, whether it ended first.
   bool closed_first(const Contestant& c) {
     if (!plan_.has_manager()) return true;
-    FifoCloses::Side side = fifo_closes_.first_to_close(static_cast<size_t>(c.index));
+    FifoCloses::Side side = fifo_closes_.first_to_close(c.index);
     if (side != FifoCloses::Nobody) return side == FifoCloses::TheProcess;
     return manager_.process.alive() || manager_.ended_us >= c.ended_us;
   }

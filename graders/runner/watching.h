@@ -74,7 +74,7 @@ class RunningTest : protected TestState {
     if (plan_.has_manager()) begin_manager();
     for (size_t i = 0; i < contestants_.size(); i++) {
       Contestant& c = contestants_[i];
-      c.index = static_cast<long>(i);
+      c.index = i;
       std::string error = start_contestant(c);
       if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
@@ -118,8 +118,8 @@ class RunningTest : protected TestState {
  private:
   // Returns an error if it could not be started, else nothing.
   std::string start_contestant(Contestant& c) {
-    const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
-    Fd input = standard_input(static_cast<size_t>(c.index));
+    const ProcessDirectories& directories = directories_of(c);
+    Fd input = standard_input(c.index);
     c.errors = write_only_file("stderr");
     c.output = write_only_file("stdout");
     if (!can().notify) c.kills_before = out_of_memory_kills();
@@ -168,7 +168,7 @@ class RunningTest : protected TestState {
   void begin_manager() {
     std::vector<std::string> args;
     for (size_t i = 0; i < contestants_.size(); i++) {
-      make_directories(job_, job_.directories[i], static_cast<long>(i), test_);
+      make_directories(job_, i, test_);
       fifo_closes_.watch(i, job_.directories[i]);
       args.push_back(job_.directories[i].fifo_out);
       args.push_back(job_.directories[i].fifo_in);
@@ -211,7 +211,7 @@ class RunningTest : protected TestState {
 
   void collect(Contestant& c) const {
     if (can().isolation == Isolation::None) kill_leftovers({warm_.pid()});  // at the other levels no child outlives a program
-    collect_output(plan_, c, job_.directories[static_cast<size_t>(c.index)]);
+    collect_output(plan_, c, directories_of(c));
   }
 
   // Most tests are short, so the runner looks more often at first: the time to the next look is that from the start to this one, but
@@ -237,8 +237,7 @@ class RunningTest : protected TestState {
 
   void listen(Contestant& c) {
     if (c.control) {
-      const std::string& root = job_.directories[static_cast<size_t>(c.index)].root;
-      std::string error = read_start_messages(plan_, c, root, job_.machine.can.contestant_uid);
+      std::string error = read_start_messages(plan_, c, directories_of(c).root, can().contestant_uid);
       if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
     if (!c.listener) return;
@@ -307,7 +306,7 @@ class RunningTest : protected TestState {
       if (over || memory.tables_bytes > most) stop_by_rule(c, Limit::Memory);
     }
     if (c.last.threads > plan_.threads) stop_by_rule(c, Limit::Threads);
-    const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
+    const ProcessDirectories& directories = directories_of(c);
     require_room_for_files(job_, test_);
     if (!job_.full()) {
       DiskUse size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
@@ -372,7 +371,7 @@ class RunningTest : protected TestState {
     // If a process has started, the manager may be waiting for it before it opens the FIFOs of the others.
     bool has_started = std::any_of(contestants_.begin(), contestants_.end(),
                                    [](const Contestant& c) { return c.process.alive() && c.started; });
-    auto [is_wrong_first, explanation] = unopened(waits->index);
+    auto [is_wrong_first, explanation] = unopened(*waits);
     if (has_started && !is_wrong_first) return stop_all_by_rule(Limit::Idle);
     judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + explanation);
   }
@@ -394,16 +393,16 @@ class RunningTest : protected TestState {
 
   // Which of a process's two FIFOs its manager has not opened. The process waits to open the first or the second one. (For the
   // kernel, whoever waits in open(2) has already opened the FIFO.)
-  Unopened unopened(long index) const {
-    const ProcessDirectories& directories = job_.directories[static_cast<size_t>(index)];
+  Unopened unopened(const Contestant& c) const {
+    const ProcessDirectories& directories = directories_of(c);
     Fd in(open(directories.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     char byte;
     bool writes = in && (read(in.get(), &byte, 1) != 0);
     bool reads = static_cast<bool>(Fd(open(directories.fifo_out.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)));
-    long from = 2 * index + 1, to = from + 1;
-    if (writes) return {false, format(" (argument %ld is open, argument %ld is not opened for reading)", to, from)};
-    if (!reads) return {false, format("; first argument %ld for writing, then argument %ld for reading", to, from)};
-    return {true, format(": it waits in opening argument %ld for reading; argument %ld, for writing, comes first", from, to)};
+    size_t from = 2 * c.index + 1, to = from + 1;
+    if (writes) return {false, format(" (argument %zu is open, argument %zu is not opened for reading)", to, from)};
+    if (!reads) return {false, format("; first argument %zu for writing, then argument %zu for reading", to, from)};
+    return {true, format(": it waits in opening argument %zu for reading; argument %zu, for writing, comes first", from, to)};
   }
 
   static void stop_by_rule(Contestant& c, Limit limit) {
