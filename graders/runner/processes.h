@@ -292,20 +292,13 @@ inline std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Moves descriptors to their numbers, in two steps, because a source may have the number of another target.
-inline bool place_descriptors(std::initializer_list<std::pair<int, int>> moves, int closed_on_exec_from) {
-  std::vector<int> fresh(moves.size());
-  size_t count = 0;
-  for (auto [from, to] : moves) {
-    (void)to;
-    fresh[count] = from < 0 ? -1 : fcntl(from, F_DUPFD_CLOEXEC, 256);
-    if (from >= 0 && fresh[count] < 0) return false;
-    count++;
+// Moves descriptors to their numbers, in two steps, because a source may have the number of another target. -1: there is none.
+inline bool place_descriptors(std::vector<std::pair<int, int>> moves, int closed_on_exec_from) {
+  for (auto& [from, to] : moves) {
+    if (from >= 0 && (from = fcntl(from, F_DUPFD_CLOEXEC, 256)) < 0) return false;
   }
-  count = 0;
   for (auto [from, to] : moves) {
-    if (from >= 0 && dup3(fresh[count], to, to >= closed_on_exec_from ? O_CLOEXEC : 0) != to) return false;
-    count++;
+    if (from >= 0 && dup3(from, to, to >= closed_on_exec_from ? O_CLOEXEC : 0) != to) return false;
   }
   return true;
 }
