@@ -254,6 +254,7 @@ class RunningTest : protected TestState {
   void tick(int64_t now) {
     int64_t wall = stopwatch_.look(now);
     bool due = wall - wait_clock_.ended_us() >= kTickUs;  // early ticks are too short; a later one adds up their idle time too
+    require_room_for_files(job_, test_);
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
@@ -307,7 +308,6 @@ class RunningTest : protected TestState {
     }
     if (c.last.threads > plan_.threads) stop_by_rule(c, Limit::Threads);
     const ProcessDirectories& directories = directories_of(c);
-    require_room_for_files(job_, test_);
     if (!job_.full()) {
       DiskUse size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
       if (size.bytes > room.bytes || size.files > room.files) stop_by_rule(c, Limit::Files);
