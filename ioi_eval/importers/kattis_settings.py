@@ -88,7 +88,7 @@ class KattisSettings:
         if not self.kind.legacy:
             package.edit = _constants(self.meta)
         self._ini = _read_ini(package)
-        _check_server_programs(self._ini, self.kind)
+        _check_server_programs(package, self._ini, self.kind)
         self._limits = self._mapping("limits")
         self._note_limits_without_effect()
 
@@ -314,12 +314,14 @@ def _read_ini(package: Package) -> Mapping[str, str]:
     return values
 
 
-def _check_server_programs(ini: Mapping[str, str], kind: KattisKind) -> None:
+def _check_server_programs(package: Package, ini: Mapping[str, str], kind: KattisKind) -> None:
     """Refuse packages that are judged by a program of the DOMjudge server, because the package does not contain it.
 
     A package's own validator replaces one of the two.
     """
-    replaced = "special_run" if kind.interactive else "special_compare" if kind.validation else None
+    replaced = None
+    if kind.validation and has_validator(package):
+        replaced = "special_run" if kind.interactive else "special_compare"
     for key, default in _SERVER_PROGRAMS.items():
         name = ini.get(key) or default
         if name != default and key != replaced:

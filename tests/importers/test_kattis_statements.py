@@ -344,6 +344,14 @@ def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -
     read(tmp_path / "default", PASS_FAIL, **{"domjudge-problem.ini": f"{key} = '{default}'\n"})
 
 
+def test_a_program_of_a_domjudge_server_is_named_if_the_validator_is_missing(tmp_path: Path) -> None:
+    """DOMjudge exports such packages. The message said that the package was not complete, and there is no other one."""
+    custom = {"problem.yaml": "validation: custom\n", "domjudge-problem.ini": "special_compare = 'floats'\n"}
+    with pytest.raises(UnsupportedError, match="names special_compare 'floats', a program of a DOMjudge server"):
+        read(tmp_path, PASS_FAIL, **custom)
+    read(tmp_path / "own", PASS_FAIL, **custom, **{"output_validators/check.py": "import sys\nsys.exit(42)\n"})
+
+
 def test_comments_in_domjudges_settings_are_no_values(tmp_path: Path) -> None:
     """Behind a value with or without quotes; in quotes `;` is a part of the value."""
     settings = "; ours\ntimelimit = 3 ; seconds\nname = 'Sums; all' ; title\nexternalid=sum;id\n"
