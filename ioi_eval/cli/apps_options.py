@@ -52,7 +52,10 @@ class Problems:
     seed: Annotated[int | None, option("--seed S", "Seed for --sampling random or stratified; 0 by default.")] = None
     exclude: Annotated[
         list[Path] | None,
-        option("--exclude FILE", "Leave out the problems that FILE excludes; `apps audit --out FILE` writes it."),
+        option(
+            "--exclude FILE",
+            "Leave out the problems of FILE: an id a line, or the list of `apps audit --out FILE`; may be repeated.",
+        ),
     ] = None
     config: Annotated[
         Path | None,
