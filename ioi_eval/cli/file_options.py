@@ -16,6 +16,8 @@ from ioi_eval.config_file import ConfigFile
 from ioi_eval.errors import InputError, similar, unknown
 
 _NOT_SETTINGS = frozenset({"help", "version"})
+_PARSED = re.compile(r", unable to parse string as an? \w+$")  # the end of some of the parser's messages
+_TABLES = "write the command of an option above it, as in [score] or [apps.score]"
 
 
 def commands_of(group: TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], TyperCommand]]:
@@ -48,6 +50,8 @@ def _of_group(group: TyperGroup, tables: Mapping[str, Any], where: str, path: tu
     options: dict[str, Any] = {}
     for name, table in tables.items():
         command = group.commands.get(name)
+        if command is None and not isinstance(table, dict):
+            raise InputError(f"{where}: {'.'.join((*path, name))} is outside of a table of options: {_TABLES}")
         if command is None:
             near = similar(name, group.commands)  # without the path, which makes all its commands similar
             named = unknown(
@@ -84,7 +88,7 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str, ca
         try:
             option.process_value(typer.Context(command), text)
         except typer.BadParameter as error:
-            raise InputError(f"{header}: {name} = {value!r}: {choice_message(error.message)}") from None
+            raise InputError(f"{header}: {name} = {value!r}: {value_message(error.message)}") from None
         values[str(option.name)] = text
     return values
 
@@ -110,7 +114,9 @@ def _typed(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def choice_message(message: str) -> str:
-    """The parser's message about a value; if it is about one of several choices, in our words (`unknown`)."""
+def value_message(message: str) -> str:
+    """The message of the parser about a value, in our words."""
     match = re.fullmatch(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<choices>'.*')\.", message)
-    return message if match is None else unknown("value", match["value"], match["choices"].strip("'").split("', '"))
+    if match is not None:
+        return unknown("value", match["value"], match["choices"].strip("'").split("', '"))
+    return _PARSED.sub("", message).replace("Input should be", "it must be")

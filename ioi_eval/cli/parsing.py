@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ioi_eval.cli.exits import WRONG_CALL
-from ioi_eval.cli.file_options import choice_message, commands_of, settings_of
+from ioi_eval.cli.file_options import commands_of, settings_of, value_message
 from ioi_eval.cli.messages import tell
 from ioi_eval.config_file import path_of_file
 from ioi_eval.errors import InputError, similar, unknown
@@ -119,7 +119,7 @@ def _explain(ctx: Any, error: BaseException, typed: Sequence[str] = ()) -> None:
     One of the `typed` words may have been meant as the option that is missing.
     """
     if isinstance(error, typer.BadParameter):
-        error.message = choice_message(error.message)
+        error.message = value_message(error.message)
         missing = error.param.opts if hasattr(error, "param_type") and error.param is not None else ()
         given = (similar(option, typed, least=_CONFUSED) for option in missing if option.startswith("-"))
         if (other := next(filter(None, given), None)) is not None:
@@ -130,12 +130,20 @@ def _explain(ctx: Any, error: BaseException, typed: Sequence[str] = ()) -> None:
     own = _options(ctx.command, ctx)
     if (opposite := name.replace("--", "--no-", 1)) in own:
         ctx.fail(f"no such option {name!r}: that is the default; leave it out ({opposite!r} is the opposite)")
-    commands = commands_of(ctx.find_root().command)
-    others = [" ".join(path) for path, other in commands if name in _options(other, typer.Context(other))]
+    others = {" ".join(path): other for path, other in commands_of(ctx.find_root().command)}
+    others = {path: other for path, other in others.items() if name in _options(other, typer.Context(other))}
+    if (near := _own_name(name, own, others.values())) is not None:
+        ctx.fail(unknown("option", name, own, near=near))
     if similar(name, own, least=_LIKELY) is None and (others or similar(name, own) is None):
         have = "has" if len(others) == 1 else "have"
         ctx.fail(f"no such option {name!r}" + (f"; {', '.join(others)} {have} it" if others else ""))
     ctx.fail(unknown("option", name, own))
+
+
+def _own_name(name: str, own: Sequence[str], others: Iterable[TyperCommand]) -> str | None:
+    """What a command calls an option, if another command has it by both names: `--dataset` for `--problems`."""
+    named = (option.opts for other in others for option in other.params if name in option.opts)
+    return next((other for names in named for other in names if other in own), None)
 
 
 def _options(command: Any, ctx: Any) -> list[str]:

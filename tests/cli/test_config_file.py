@@ -125,6 +125,8 @@ def test_a_variable_can_name_another_file(
         ("[environment]\nCC = 'gcc'", "CC cannot be set here; it can have IOI_EVAL_CACHE"),
         ("[environment]\nXDG_CACHE_HOME = '/x'", "XDG_CACHE_HOME cannot be set here"),
         ("score = 1", "[score] must be a table of options"),
+        ("workers = 2", f"{NAME}: workers is outside of a table of options: write the command of an option above it"),
+        ("[apps]\nseed = 2", f"{NAME}: apps.seed is outside of a table of options: write"),
         ("[scor]\n", "no such command 'scor'. Did you mean 'score'?"),
         ("[apps.scores]\n", "no such command 'apps.scores'. Did you mean 'apps.score'?"),
         ("[score]\nisolaton = 'full'", "[score]: no such option 'isolaton'. Did you mean 'isolation'?"),

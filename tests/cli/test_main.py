@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.cli.file_options import value_message
 from ioi_eval.cli.main import root
 from ioi_eval.version import __version__
 from tests.cli.addition import COMMAND, Start
@@ -74,6 +75,8 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
         ("select out --time_scale 2", "no such option '--time_scale'"),
         ("select out --time-scale 2", "no such option '--time-scale'; score, validate have it"),
         ("score d.jsonl --to junit", "no such option '--to'; export has it"),
+        ("apps score d.jsonl --problems p", "no such option '--problems'. Did you mean '--dataset'?"),
+        ("score d.jsonl --dataset p", "no such option '--dataset'. Did you mean '--problems'?"),
         ("apps score d.jsonl --problem add", "no such option '--problem'; score, show, validate, cluster install, "),
         (
             "score d --problem p --tests t --out o",
@@ -108,6 +111,19 @@ def test_what_may_be_meant(start: Start, typed: str, message: str) -> None:
     ended = start(*typed.split())
     assert (ended.returncode, ended.stdout) == (2, "")
     assert f"\nError: {message}" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("message", "here"),
+    [
+        ("Input should be greater than or equal to 1", "it must be greater than or equal to 1"),
+        ("Input should be a valid integer, unable to parse string as an integer", "it must be a valid integer"),
+        ("'x' is not a valid integer.", "'x' is not a valid integer."),
+    ],
+)
+def test_messages_of_the_parser_about_values(message: str, here: str) -> None:
+    """Newer versions of typer call a value `Input`."""
+    assert value_message(message) == here
 
 
 @pytest.mark.parametrize(("typed", "completed"), [("ioi-eval sc", "score"), ("ioi-eval score --time", "--time-scale")])
