@@ -35,6 +35,9 @@ class Kind(StrEnum):
     rows. Its rows may have numbers and arrays of numpy."""
 
 
+_NOUNS = {Kind.IMPORTER: "importer", Kind.SANDBOX: "sandbox", Kind.SOURCE: "source of rows"}
+
+
 def names(kind: Kind) -> list[str]:
     """The names of the extensions of a kind in installed packages, sorted."""
     return sorted({entry_point.name for entry_point in entry_points(group=kind)})
@@ -46,11 +49,12 @@ def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
     named: list[EntryPoint] = list(entry_points(group=kind, name=name))
     if not named:
         own, others = list(ours), names(kind)
-        near = similar(name, [*own, *others])
+        if near := similar(name, [*own, *others]):
+            raise InputError(f"no such {_NOUNS[kind]} {name!r}. Did you mean '{near}'?")
         raise InputError(
-            f"no installed package has an entry point {name!r} in the group {kind}"
-            + (f". Did you mean '{near}'?" if near else f"; there are: {', '.join(others) or 'none'}")
-            + (f"; ours are {', '.join(own)}" if own and not near else "")
+            f"no such {_NOUNS[kind]} {name!r}; "
+            + (f"ours are {', '.join(own)}; " if own else "")
+            + f"installed packages have {', '.join(others) or 'none'} (entry points in the group {kind})"
         )
     if len({entry_point.value for entry_point in named}) > 1:
         packages = ", ".join(sorted(_package(entry_point) for entry_point in named))

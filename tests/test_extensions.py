@@ -199,18 +199,23 @@ def test_numbers_and_arrays_of_numpy_become_numbers_and_lists(site: Path, monkey
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("score", "dump.jsonl", "--sandbox", "none"), "entry point 'none' in the group ioi_eval.sandboxes"),
+        (("score", "dump.jsonl", "--sandbox", "none"), "no such sandbox 'none'; ours are auto, embedded, piston; "),
         (
             ("score", "dump.jsonl", "--sandbox", "none"),
-            "there are: broken, elsewhere, misspelt, mistyped; ours are auto, embedded, piston",
+            "installed packages have broken, elsewhere, misspelt, mistyped (entry points in the group ioi_eval.sandbox",
         ),
         (("score", "dump.jsonl", "--sandbox", "broken"), "(brought:absent) of the package brought cannot be loaded"),
         (("score", "dump.jsonl", "--sandbox", "mistyped"), "of the package brought cannot be loaded: SyntaxError"),
         (("score", "dump.jsonl", "--sandbox", "elsewhere", "--endpoints", "http://w1:2000"), "leave out one of them"),
         (("score", "dump.jsonl", "--sandbox", "elsewhere", "--profile", "classic"), "--profile is for our sandboxes"),
-        (("score", "there://dump"), "no installed package has an entry point 'there' in the group ioi_eval.sources"),
+        (
+            ("score", "s3://dump"),
+            "s3://dump is a URL, which is not read; download it",
+        ),
+        (("score", "s3://dump"), "Sources of installed packages are arrays://, here://, wrong://"),
+        (("score", "her://dump"), "no such source of rows 'her'. Did you mean 'here'?"),
         (("score", "https://there/dump.jsonl"), "https://there/dump.jsonl is a URL, which is not read; download it"),
-        (("score", "dump.jsonl", "--sandbox", "embeded"), "ioi_eval.sandboxes. Did you mean 'embedded'?"),
+        (("score", "dump.jsonl", "--sandbox", "embeded"), "no such sandbox 'embeded'. Did you mean 'embedded'?"),
         (("score", "wrong://dump"), "its package gives a list, not an ioi_eval.rows.Source"),
     ],
 )

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.row import Source
 from ioi_eval.rows.altered import Altered, KeptColumns, PlainValues
 from ioi_eval.rows.jsonl import JsonLines
@@ -98,7 +98,9 @@ def open_source(
         return _from_extension(other["name"], other["rest"], split)
     hub = _HUB_ID.fullmatch(str(spec))
     if hub is None or not is_hub_name(str(spec)):
-        raise InputError(f"there is no file or directory {spec}; check the path")
+        is_list = "," in str(spec) and all(map(os.path.exists, str(spec).split(",")))
+        advice = "give one; a directory of such files is one" if is_list else "check the path"
+        raise InputError(f"there is no file or directory {spec}; {advice}")
     from ioi_eval.rows.hub import HubSource
 
     configs = [hub["config"]] if hub["config"] else []
@@ -126,10 +128,12 @@ def reads_all_files(spec: str) -> bool:
 def _from_extension(name: str, rest: str, split: str | None) -> Source:
     from ioi_eval.extensions import Kind, extension, names
 
-    if name in ("http", "https") and name not in names(Kind.SOURCE):
+    known = names(Kind.SOURCE)
+    if name not in known and similar(name, known) is None:
+        also = f". Sources of installed packages are {', '.join(f'{other}://' for other in known)}" if known else ""
         raise InputError(
             f"{name}://{rest} is a URL, which is not read; download it and give the file, "
-            "or, for a data set of the Hub, its id (owner/name)"
+            f"or, for a data set of the Hub, its id (owner/name){also}"
         )
     source = extension(Kind.SOURCE, name)(rest)
     if not isinstance(source, Source):

@@ -79,6 +79,7 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"sandbox": SandboxChoice.PISTON}, "no worker is named"),
         ({"max_requests_per_endpoint": 2}, "none is named"),
         ({"endpoints": "http://"}, "not the URL of a server"),
+        ({"endpoints": "http://a:1 http://b:2"}, r"not the URL .*\(several with commas between them\)"),
         ({"endpoints": " , "}, "no Piston endpoint is named"),
     ],
 )

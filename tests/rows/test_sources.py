@@ -318,6 +318,14 @@ def test_missing_file_is_not_taken_for_a_hub_id(spec: str) -> None:
         open_source(spec)
 
 
+def test_two_files_with_a_comma_between_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says how to give several."""
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"no file or directory a.jsonl,a.jsonl; give one; a directory of such files"):
+        open_source("a.jsonl,a.jsonl")
+
+
 def test_an_empty_name_is_not_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of its files would be read."""
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n')

@@ -92,6 +92,7 @@ def endpoint_url(text: str) -> str:
     if not (is_valid and is_plain) or parts.netloc.endswith(":") or parts.query or parts.fragment:
         login, _, rest = written.rpartition("@")
         shown, advice = (f"…@{rest}", " (in passwords %23 for #, %2F for /)") if login else (written, "")
+        advice += " (several with commas between them)" if len(written.split()) > 1 else ""
         raise InputError(f"endpoint {shown!r} is not the URL of a server; write http://host:port{advice}")
     return str(url)
 
