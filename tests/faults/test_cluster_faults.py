@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import random
 import time
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from yarl import URL
 
 from ioi_eval.cli import sandboxes
 from ioi_eval.errors import (
@@ -25,6 +28,9 @@ from ioi_eval.programs import with_retries
 from ioi_eval.sandbox.piston import cluster as cluster_module
 from ioi_eval.sandbox.piston import wire, workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.http_client import HttpClient, Sending
+from ioi_eval.sandbox.piston.job_end import AnswerLostError
+from ioi_eval.sandbox.piston.wire import Body
 from tests.events.listener import Listener
 from tests.faults.stub_jobs import (
     HARMLESS,
@@ -372,3 +378,33 @@ def test_lost_and_unusable_answers_share_one_limit(start: Any, lost: int) -> Non
 
     with_cluster(proxy.urls, ask)
     assert counts(proxy.urls[0], "faults")["requests"] == 6
+
+
+@pytest.mark.parametrize("closes", [True, False], ids=["closed connection", "deadline"])
+def test_a_job_is_freed_when_its_answer_is_lost(closes: bool) -> None:
+    """Without the garbage collector, which runs rarely while a cluster is entered: jobs have megabytes."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"{}")
+        if closes:
+            writer.close()
+        await reader.read()
+
+    async def scenario() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        async with server, HttpClient() as client:
+            url = URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/execute")
+            sending = Sending(Body(segments=(b"{}",), size=2, max_run_s=0.0), 60.0 if closes else 0.2, client)
+            job = weakref.ref(sending)
+            with contextlib.suppress(AnswerLostError):
+                await client.post(url, sending, max_bytes=100)
+            del sending
+            await asyncio.sleep(0)  # the connection is closed
+            assert job() is None
+
+    gc.collect()
+    gc.disable()
+    try:
+        asyncio.run(scenario())
+    finally:
+        gc.enable()

@@ -294,16 +294,15 @@ class HttpClient:
         try:
             async with asyncio.timeout(None) as wait.timeout:
                 return await exchange
-        except TimeoutError:
+        except (TimeoutError, AnswerLostError) as error:  # a lasting variable for it would keep the job in memory
+            self.connections.clear_dns_cache(url.raw_host, url.port)
+            if isinstance(error, AnswerLostError):
+                raise
             assert wait.lost is not None, "only `Wait.end` ends the wait"
-            lost = AnswerLostError(f"{url}: {wait.lost}", wait.lost.end)
-        except AnswerLostError as error:
-            lost = error
+            raise AnswerLostError(f"{url}: {wait.lost}", wait.lost.end) from None
         finally:
             wait.timeout = None
             self._under_way.discard(wait)
-        self.connections.clear_dns_cache(url.raw_host, url.port)
-        raise lost
 
     def time(self) -> float:
         """The time on the client's clock."""
