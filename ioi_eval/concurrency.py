@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
@@ -45,7 +46,9 @@ async def in_thread(work: Callable[P, ValueT], /, *args: P.args, **kwargs: P.kwa
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
-        await asyncio.wait([running])
+        while not running.done():
+            with contextlib.suppress(asyncio.CancelledError):  # a second one
+                await asyncio.wait([running])
         running.exception()  # else asyncio prints it: of two threads that fail at once, only one has a caller left
         raise
 

@@ -58,8 +58,9 @@ def test_a_failure_ends_the_work_on_all_items(broken: str) -> None:
     assert {str(error) for error in caught.value.exceptions} == {"unreadable"}
 
 
-def test_a_cancelled_caller_waits_for_its_thread() -> None:
-    """Otherwise a thread could write to a journal that is being closed."""
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_cancelled_caller_waits_for_its_thread(times: int) -> None:
+    """Otherwise a thread could write to a journal that is being closed. Also if it is cancelled again meanwhile."""
     begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:
@@ -70,10 +71,13 @@ def test_a_cancelled_caller_waits_for_its_thread() -> None:
     async def main() -> None:
         task = asyncio.ensure_future(in_thread(work))
         await asyncio.to_thread(begun.wait)
-        task.cancel()
+        for _ in range(times):
+            task.cancel()
+            await asyncio.sleep(0)
         await asyncio.sleep(0)
-        assert not task.done()
+        was_done = task.done()
         may_end.set()
+        assert not was_done
         with pytest.raises(asyncio.CancelledError):
             await task
         assert ended.is_set()
