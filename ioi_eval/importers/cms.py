@@ -41,6 +41,7 @@ CHECKER = "checker/checker.cpp"
 CMS_HEADERS = (".h", ".hpp")
 _CODE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh", *CMS_HEADERS)
 _OUTPUT_ENDINGS = (".out", ".ans")
+_GET_ALL = "get the complete package"
 _TEST_LIKE = re.compile(
     r"(?:tests?|testcases|data|inputs?|outputs?|in|out)(?:/.*)?\.(?:zip|tar|t?gz|in|inp|out|a|ans|txt|dat)",
     re.IGNORECASE,
@@ -70,10 +71,11 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     code = _required(meta, "code", str)
     task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)
     score_type = score_type_without_parameters(meta)
-    tests = all_tests(package, "get the complete package")
+    tests = all_tests(package, _GET_ALL)
     stated = _stated_subtasks(package)
     subtasks = _subtasks(package, stated, tuple(tests))
     if not subtasks:
+        select_complete(package, {ONLY_SUBTASK: ""}, tuple(tests), _GET_ALL)
         score_type, subtasks = ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=100, tests=tuple(tests))]
     elif score_type not in (None, ScoreType.GROUP_MIN):
         package.notes.append(
@@ -247,6 +249,26 @@ def all_tests(package: Package, advice: str, *, beside: Collection[str] = ()) ->
     return tests
 
 
+def select_complete(
+    package: Package, patterns: Mapping[str, str], tests: Sequence[str], advice: str
+) -> dict[str, tuple[str, ...]]:
+    """The tests that the regular expression of each subtask selects.
+
+    An output without its input shows that a test is missing. It ends the import if an expression selects that test.
+    """
+    known = frozenset(tests)
+    paths = [PurePosixPath(name) for name in package.names("tests") if name.count("/") == 1]
+    outputs = dict.fromkeys(path.stem for path in paths if path.suffix in _OUTPUT_ENDINGS)
+    selected = select_tests(patterns, (*tests, *(name for name in outputs if name not in known)))
+    for subtask, chosen in selected.items():
+        if lacking := [name for name in chosen if name not in known]:
+            raise InputError(
+                f"the test {lacking[0]} of the subtask {subtask} has an output, but there is no tests/{lacking[0]}.in"
+                f" ({len(lacking)} of {len(chosen)} are missing); {advice}"
+            )
+    return selected
+
+
 def _found(package: Package) -> str:
     """Some files that look like tests with other names, for a message; "" if there are none."""
     like = [name for name in package.names() if _TEST_LIKE.fullmatch(name)]
@@ -272,7 +294,7 @@ def _subtasks(package: Package, stated: Mapping[str, RowValues], tests: tuple[st
     points = {name: number_in_text(meta.get("score")) for name, meta in stated.items()}
     testcases = {name: meta.get("testcases", meta.get("regex")) for name, meta in stated.items()}
     patterns = {name: pattern for name, pattern in testcases.items() if isinstance(pattern, str)}
-    testcases |= {name: list(matched) for name, matched in select_tests(patterns, tests).items()}
+    testcases |= {name: [*matched] for name, matched in select_complete(package, patterns, tests, _GET_ALL).items()}
     subtasks: list[Subtask] = []
     for name in stated:
         if points[name] == 0 and testcases[name] == [] and any(testcases.values()):
@@ -307,7 +329,7 @@ def _subtask(name: str, points: object, testcases: object, tests: tuple[str, ...
     if absent := [test for test in testcases if test not in tests]:
         raise InputError(
             f"{where} names the test {absent[0]}, but there is no tests/{absent[0]}.in"
-            f" ({len(absent)} of {len(testcases)} are missing); get the complete package"
+            f" ({len(absent)} of {len(testcases)} are missing); {_GET_ALL}"
         )
     # a test is named twice if a subtask includes it in two ways. Source: TPS, `tests/mapping`
     return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(testcases)))

@@ -18,9 +18,8 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation
-from ioi_eval.importers.cms import CHECKER, CMS_HEADERS, UNLABELLED, all_tests, with_checker
+from ioi_eval.importers.cms import CHECKER, CMS_HEADERS, UNLABELLED, all_tests, select_complete, with_checker
 from ioi_eval.importers.judge_programs import judge_files
-from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, mapping_of, open_package
 from ioi_eval.importers.score_parameters import score_type_without_parameters
@@ -219,7 +218,7 @@ def _subtasks(package: Package, stated: Mapping[str, dict[str, Any]], tests: Seq
         for name, meta in stated.items()
         if not mapping.get(name) and isinstance(meta.get("regex"), str)
     }
-    matched = select_tests(patterns, tests)
+    matched = select_complete(package, patterns, tests, _HOW_TO_GENERATE)
     subtasks: dict[str, Subtask] = {}
     for name, meta in stated.items():
         chosen: Sequence[str] = mapping.get(name) or matched.get(name, ())

@@ -401,6 +401,23 @@ def test_params_as_a_list(tmp_path: Path) -> None:
         assert config["task_type_parameters_Batch_output_eval"] == "comparator"
 
 
+@pytest.mark.parametrize(
+    "subtasks",
+    [
+        {name: None for name in PACKAGE if name.startswith("subtasks/")},
+        {"subtasks/02-full.json": {"score": 70, "testcases": "[12]-"}},
+    ],
+)
+def test_an_output_without_its_input(tmp_path: Path, subtasks: dict[str, Any]) -> None:
+    """It shows that a test is missing. It matters where no list of tests is stated: the others were the whole task."""
+    lacking = {"tests/2-01.in": None, "tests/2-01.out": None, "tests/2-02.ans": "x\n"}
+    words = r"test 2-02 .*has an output, but there is no tests/2-02\.in .*get the complete package"
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, **lacking, **subtasks)
+    listed = {"subtasks/02-full.json": {"score": 70, "testcases": ["0-01", "1-01"]}}
+    assert "belong to no test: tests/2-02.ans" in "\n".join(read(tmp_path / "listed", **lacking, **listed).notes)
+
+
 def test_subtask_by_regular_expression(tmp_path: Path) -> None:
     """CMS's own form of a subtask: the expression is matched at the beginning of a name."""
     task = read(tmp_path, **{"subtasks/02-full.json": {"score": 70, "testcases": "[12]-"}})

@@ -260,6 +260,15 @@ def test_subtasks_by_regular_expression(tmp_path: Path) -> None:
         read(tmp_path, **{"tests/mapping": None, "subtasks.json": {"subtasks": subtasks}})
 
 
+def test_a_regular_expression_selects_a_test_without_an_input(tmp_path: Path) -> None:
+    """The package is not complete: slow programs got full marks, because the large inputs were not there."""
+    stated = {name: {**meta, "regex": ".*"} for name, meta in SUBTASKS["subtasks"].items()}
+    changes = {"tests/mapping": None, "subtasks.json": {"subtasks": stated}, "tests/big-01.in": None}
+    words = r"test big-01 .*has an output, but there is no tests/big-01.in \(1 of 3 are missing\); generate them"
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, **changes)
+
+
 NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("tests/")}
 
 
