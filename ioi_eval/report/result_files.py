@@ -192,7 +192,10 @@ def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:
                 f"{path.parent} is a file; name the directory that was given as --out, or the {RESULTS} in it"
             ) from None
         if path.name == RESULTS:
-            raise InputError(f"{path} does not exist: `ioi-eval score … --out {path.parent}` writes it") from None
+            raise InputError(
+                f"{path} does not exist; check the path (a run of `ioi-eval score` or `ioi-eval apps score` with "
+                f"--out {path.parent} writes it at its end)"
+            ) from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 

@@ -334,7 +334,7 @@ def test_standings_that_the_user_names(start: Start, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["no"], "no/results.jsonl does not exist: `ioi-eval score"),
+        (["no"], "no/results.jsonl does not exist; check the path"),
         (["one/tests.jsonl"], "one/tests.jsonl is a file; name the directory that was given as --out, or the results."),
         (["one", "two"], "several directories need --out"),
         (["one", "one", "--out", "all"], "is named twice"),

@@ -46,7 +46,7 @@ def sets(tmp_path: Path) -> None:
         (("report", "one", "apps", "--out", "all"), "make a report of each"),
         (("report", "one", "--by", "prompt"), "--by prompt: no row has anything in that column; the"),
         (("compare", "one", "one", "--only-a", "prompt=x"), "one: no column prompt"),
-        (("report", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
+        (("report", "me/results"), "me/results/results.jsonl does not exist; check the path"),
         (("report", "empty"), "empty/results.jsonl is empty: there are no results to look at"),
         (("report", "one", "empty", "--out", "all"), "empty/results.jsonl is empty: there are no results to look at"),
         (
@@ -57,7 +57,7 @@ def sets(tmp_path: Path) -> None:
             ("report", "apps", "--standings", "contestants.csv"),
             "results of APPS problems have no contests to compare with",
         ),
-        (("compare", "one", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
+        (("compare", "one", "me/results"), "me/results/results.jsonl does not exist; check the path"),
     ],
 )
 def test_results_that_cannot_be_used(start: Start, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:

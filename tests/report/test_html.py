@@ -432,7 +432,7 @@ def test_directories_that_cannot_be_in_one_report(tmp_path: Path) -> None:
     lines = (lacking / "results.jsonl").read_bytes().splitlines()
     (lacking / "results.jsonl").write_bytes(lines[0] + b'\n{"verdict": "AC", "all_subtasks_results": []}\n')
     for directories, words in (
-        ([tmp_path / "no"], "does not exist: `ioi-eval score"),
+        ([tmp_path / "no"], "does not exist; check the path"),
         ([contest, contest / "." / ".." / "contest"], "is named twice"),
         ([contest, apps], "make a report of each"),
         ([contest, other], "with other subtasks"),

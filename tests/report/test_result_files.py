@@ -76,7 +76,7 @@ def test_an_incomplete_run_gives_a_warning(tmp_path: Path, recwarn: pytest.Warni
 
 def test_missing_results_are_an_error(tmp_path: Path) -> None:
     """The message says which command writes results. Damaged ones are an error too."""
-    with pytest.raises(InputError, match=f"ioi-eval score … --out {tmp_path}"):
+    with pytest.raises(InputError, match=f"`ioi-eval apps score` with --out {tmp_path} writes it"):
         load_results(tmp_path)
     for name in ("results.jsonl", "tests.jsonl"):
         (tmp_path / "results.jsonl").write_text("{}\n")
