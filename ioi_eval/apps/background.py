@@ -138,5 +138,7 @@ def background(least_isolation: Isolation, slots: int | None = None) -> Backgrou
         if known is None or not known.is_running:
             known = _opened[least_isolation] = Background(least_isolation, slots)
         if slots not in (None, known.slots):
-            raise InputError(f"slots is {slots}, and an earlier call opened the sandbox with {known.slots}; give that")
+            raise InputError(
+                f"slots is {slots}, and an earlier call opened the sandbox with {known.slots}; give the same or none"
+            )
         return known

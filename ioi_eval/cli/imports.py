@@ -77,7 +77,7 @@ class ImportOptions:
                     raise
                 tell(str(error))
         if not tasks:
-            raise InputError(f"none of {len(packages)} packages imported")
+            raise InputError(f"no package was imported (of {len(packages)}); the lines above say why")
         refused = None if len(packages) == 1 else lambda error: tell(str(error))
         written = write_rows(tasks, self.out, refused=refused)
         for task in written.tasks:
@@ -88,7 +88,10 @@ class ImportOptions:
                 print(f"  {printable(note)}")
         print(f"\n{written.problems}\n{written.tests}\n{written.solutions}")
         if missing := len(packages) - len(written.tasks):
-            raise InputError(f"{missing} of {len(packages)} packages not imported")
+            was_or_were = "was" if missing == 1 else "were"
+            raise InputError(
+                f"{missing} of {len(packages)} packages {was_or_were} not imported; the lines above say why"
+            )
         return 0
 
 

@@ -227,8 +227,8 @@ def _dump(call: ScoreCall) -> Source:
     for name in call.dumps:
         if any(mark in name for mark in ",*?[") and not os.path.exists(os.path.expanduser(name)):
             raise InputError(
-                f"{name}: there is no such file. Give one data set; ioi-eval run-tests takes several with commas, and"
-                " patterns, and writes results for each"
+                f"{name}: there is no such file. Several dumps are separate words; ioi-eval run-tests takes them with"
+                " commas, and patterns, and writes results for each"
             )
     dump = joined_dumps([(name, open_source(name)) for name in call.dumps])
     if not (call.always_extract_code or call.add_messages_column):

@@ -34,7 +34,7 @@ def read_tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
         raise InputError(
             f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
             f" {2 * count} files are missing){found}; generate them first (`cmsMake` or"
-            " `task-maker-rust` make them), or call them so"
+            " `task-maker-rust` make them), or give the files these names"
         )
     package.leave_out("because they belong to no test", [name for name in package.names("input") if name not in known])
     return tests

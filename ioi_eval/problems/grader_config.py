@@ -62,7 +62,9 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
         raise InputError(f"{PATH} is not a JSON object")
     stated = None if values.get("task_type") is None else parse_task_type(values["task_type"], PATH)
     if task_type is not None and stated is not None and stated is not task_type:
-        raise InputError(f"the row says that the task type is {task_type.value}, {PATH} says {stated.value}")
+        raise InputError(
+            f"the row says that the task type is {task_type.value}, {PATH} says {stated.value}; make both agree"
+        )
     actual = task_type or stated
     values = _flat(values, actual)
     score_type = parse_score_type(values.get("score_type"), PATH)

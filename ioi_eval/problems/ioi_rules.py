@@ -35,13 +35,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems import limits
 from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
-from ioi_eval.problems.grader_config import (
-    GraderConfig,
-    named_member,
-    parse_grader_config,
-    parse_score_type,
-    parse_task_type,
-)
+from ioi_eval.problems.grader_config import GraderConfig, named_member, parse_grader_config
 from ioi_eval.problems.grader_files import (
     GraderFiles,
     check_modules,
@@ -90,7 +84,7 @@ class SharedColumns:
 
 def read_shared_columns(row: Row) -> SharedColumns:
     """Read the columns that a problem's rows share."""
-    task_type = row.optional_text("task_type")
+    task_type, score_type = row.optional_text("task_type"), row.optional_text("score_type")
     time_limit = row.number_of("time_limit") if row.has("time_limit") else None
     if time_limit is not None and time_limit <= 0:
         raise row.error(f"time_limit is {time_limit:g}; it must be a number of CPU seconds above 0")
@@ -105,12 +99,12 @@ def read_shared_columns(row: Row) -> SharedColumns:
     return SharedColumns(
         name=row.optional_text("name"),
         day=row.identifier("day") if row.has("day") else None,
-        task_type=None if task_type is None else parse_task_type(task_type, "the row"),
+        task_type=None if task_type is None else named_member(TaskType, task_type, "task_type", any_case=True),
         time_limit=time_limit,
         memory_limit=row.integer("memory_limit") if row.has("memory_limit") else None,
         output_limit=_byte_limit(row, "output_limit"),
         code_limit=_byte_limit(row, "code_limit"),
-        score_type=parse_score_type(row.optional_text("score_type"), "the row"),
+        score_type=None if score_type is None else named_member(ScoreType, score_type, "score_type"),
         score_precision=precision,
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
         checker_protocol=None if protocol is None else named_member(CheckerProtocol, protocol, "checker_protocol"),

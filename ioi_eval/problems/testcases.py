@@ -140,7 +140,7 @@ def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
         data.cases[name] = case
         data.mended += added
     elif data.cases[name] != case:
-        raise row.error(f"test {name} occurs twice, with different contents")
+        raise row.error(f"test {name} occurs twice, with different contents; keep one of its rows")
 
 
 def _whole_number(row: Row, column: str, default: int) -> int:

@@ -316,7 +316,9 @@ def test_the_first_call_says_how_many_jobs_run_at_once() -> None:
     def calls() -> int:
         assert evaluate(DOUBLE, slots=3).score == 1.0
         assert evaluate(DOUBLE, slots=3).score == evaluate(DOUBLE).score == 1.0
-        with pytest.raises(InputError, match="slots is 2, and an earlier call opened the sandbox with 3; give that"):
+        with pytest.raises(
+            InputError, match="slots is 2, and an earlier call opened the sandbox with 3; give the same or none"
+        ):
             evaluate(DOUBLE, slots=2)
         return background(Isolation.REDUCED).slots
 

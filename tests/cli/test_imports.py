@@ -77,13 +77,13 @@ def test_packages_that_are_refused_do_not_stop_the_others(start: Start, tmp_path
     assert first.startswith("ioi-eval: empty ")
     assert "none" in second
     assert third.startswith("ioi-eval: bad: tests/2.out is not text")
-    assert last == "ioi-eval: 3 of 4 packages not imported"
+    assert last == "ioi-eval: 3 of 4 packages were not imported; the lines above say why"
     rows = [json.loads(line) for line in (tmp_path / "out" / "problems.jsonl").read_text().splitlines()]
     assert [row["id"] for row in rows] == ["tt"]
 
     ended = start("import", "tps", "empty", "none", "--year", "2022", "--out", "nothing")
     assert ended.returncode == 2
-    assert ended.stderr.splitlines()[2:] == ["ioi-eval: none of 2 packages imported"]
+    assert ended.stderr.splitlines()[2:] == ["ioi-eval: no package was imported (of 2); the lines above say why"]
     assert not (tmp_path / "nothing").exists()
 
 
@@ -103,7 +103,7 @@ def test_a_package_that_this_machine_cannot_read_does_not_stop_the_others(start:
     assert ended.returncode == 2
     first, last = ended.stderr.splitlines()
     assert "its grader cannot be tried" in first
-    assert last == "ioi-eval: 1 of 2 packages not imported"
+    assert last == "ioi-eval: 1 of 2 packages was not imported; the lines above say why"
     assert (tmp_path / "out" / "problems.jsonl").read_text().count("\n") == 1
 
     ended = start("import", "kattis", names[0], "--year", "2022", "--out", "nothing", env=without_compiler)

@@ -310,7 +310,7 @@ def test_other_commands_name_their_own_options(start: Start) -> None:
     assert (ended.returncode, "leave it out" in ended.stderr) == (2, True)
     ended = start("score", "a.jsonl,b.jsonl", *OWN, "--out", "out")
     assert ended.returncode == 2
-    assert "ioi-eval run-tests takes several with commas, and patterns" in ended.stderr
+    assert "Several dumps are separate words; ioi-eval run-tests takes them with commas, and patterns" in ended.stderr
 
 
 @pytest.mark.parametrize(

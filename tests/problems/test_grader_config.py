@@ -181,7 +181,7 @@ def test_invalid_values_are_errors(text: str, words: str) -> None:
 
 def test_row_and_configuration_must_agree_on_the_type() -> None:
     """Their limits may differ, but not the task type."""
-    with pytest.raises(InputError, match=r"the row says .* Batch, graders/grader_config.json says Communication"):
+    with pytest.raises(InputError, match=r"the row says .* Batch, graders/grader_config.json says Communication; make"):
         parse(TaskType.BATCH, task_type="Communication")
     assert parse(TaskType.BATCH, task_type="batch").task_type is TaskType.BATCH
 

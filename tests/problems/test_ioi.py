@@ -480,7 +480,7 @@ def test_a_misspelled_column_of_a_problem_is_named(tmp_path: Path, column: str, 
         ({"task_type": "ThreeSteps"}, "ThreeSteps"),
         (
             {"score_type": "GroupSum"},
-            "score type 'GroupSum' is not supported; GroupMin, GroupMul, GroupThreshold, Sum",
+            "): score_type 'GroupSum' is not supported; GroupMin, GroupMul, GroupThreshold, Sum",
         ),
         ({"checker_protocol": "polygon"}, "checker_protocol 'polygon' is not supported; cms, testlib"),
         ({**COMMUNICATION, "checker_protocol": "white-diff"}, "white-diff is for tasks without a manager"),
@@ -555,7 +555,10 @@ def test_missing_tests_are_named(tmp_path: Path) -> None:
     [
         ({"test_input": None}, "test 1-02 has no test_input"),
         ({"test_input": 12}, "test_input is 12; it must be a text"),
-        ({"test_name": "1-01", "test_output": "4\n"}, "test 1-01 occurs twice, with different contents"),
+        (
+            {"test_name": "1-01", "test_output": "4\n"},
+            "test 1-01 occurs twice, with different contents; keep one of its rows",
+        ),
     ],
 )
 def test_tests_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
