@@ -73,6 +73,11 @@ class ServeCall:
         return os.path.expanduser(self.repository)
 
     @property
+    def is_repository_missing(self) -> bool:
+        """Whether it is a directory, and does not exist (yet)."""
+        return self.repository_here != "" and "://" not in self.repository and not os.path.isdir(self.repository_here)
+
+    @property
     def settings(self) -> ServerSettings:
         """The settings of the server."""
         from ioi_eval.sandbox.serve.server import ServerSettings
@@ -158,6 +163,8 @@ async def _serve_without_end(call: ServeCall) -> None:
         ) as address:
             if call.is_public:
                 tell(f"{call.host} can be reached from other machines: whoever reaches it can run programs here")
+            if call.is_repository_missing:
+                tell(f"--repository {call.repository}: there is no such directory now, so nothing can be installed")
             tell(
                 f"serving Piston API v2 at {address}/api/v2 ({target.toolchain.version}, "
                 f"{counted(target.slots, 'job')} at once, {call.queue} may wait)"

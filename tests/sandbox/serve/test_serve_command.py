@@ -60,10 +60,12 @@ def test_the_command_binds_loopback_and_ends_on_sigterm(served: Served, cache: P
         assert process.wait() == 0
 
 
-def test_the_command_warns_if_others_can_reach_it(served: Served, cache: Path) -> None:
-    """If other machines can reach it, it says so before it serves."""
-    with command(cache, "--host", "0.0.0.0", "--public", "--workers", "1") as (_, messages):
+def test_the_command_warns_before_it_serves(served: Served, cache: Path) -> None:
+    """If other machines can reach it, it says so before it serves. So it does if its repository does not exist yet."""
+    words = ("--host", "0.0.0.0", "--public", "--workers", "1", "--repository")
+    with command(cache, *words, str(cache / "no")) as (_, messages):
         assert "0.0.0.0 can be reached from other machines" in messages
+        assert f"--repository {cache / 'no'}: there is no such directory now" in messages
 
 
 def resident_bytes(pid: int) -> int:
