@@ -88,7 +88,7 @@ def _matching_rows(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, M
             yield name, row
     if call.problem is not None and not is_problem_known:
         near = similar(call.problem, sorted(others))
-        hint = f". Did you mean {near!r}?" if near else ""
+        hint = f". Did you mean {near!r}?" if near else f"; `ioi-eval show {results.directory}` lists all"
         raise InputError(f"{results.directory / RESULTS} has no submission to the problem {call.problem}{hint}")
 
 

@@ -143,6 +143,7 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
         (("right", "--verdict", "AC"), "--verdict lists submissions, and right is one: leave out one of them"),
         (("--verdict", "ac"), "no such verdict 'ac'. Did you mean 'AC'?"),
         (("--problem", "ad"), "has no submission to the problem ad. Did you mean 'add'?"),
+        (("--problem", "nile"), "has no submission to the problem nile; `ioi-eval show out` lists all"),
         (("--problem", "2023/add"), "has no submission to the problem 2023/add. Did you mean '2024/add'?"),
     ):
         ended = judged(*arguments)
