@@ -186,7 +186,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
     except SandboxError as error:
         if status not in _STATUSES_OF_OTHER_SERVERS or (status == 200 and not _PAGE.match(body)):
             raise
-        path = "; a path in its URL must be that of the API, usually …/api/v2" if status == 404 else ""
+        path = "; check host, port and path (that of the API is usually /api/v2)" if status == 404 else ""
         raise UnservedError(f"not a Piston server: HTTP {status}: {_message(loaded(body), body)}{path}") from error
     return tuple(
         Runtime(

@@ -220,7 +220,7 @@ def test_a_web_server_without_runtimes(status: int) -> None:
         answer.runtimes(status, page)
     shown, _, advice = str(raised.value).partition("; ")
     assert shown == f"not a Piston server: HTTP {status}: a web page, 'Welcome to nginx!'"
-    assert ("usually …/api/v2" in advice) == (status == 404)
+    assert ("usually /api/v2" in advice) == (status == 404)
     with pytest.raises(TransportError, match=r"^HTTP 502: a web page, '502 Bad Gateway'$"):
         answer.runtimes(502, HTML)
 

@@ -69,7 +69,7 @@ def test_every_endpoint_is_named_with_its_reason() -> None:
         f"http://127.0.0.1:{ports[0]}/api/v2: HTTP 500: the server could not start a process or make a box "
         "(is its disk full?)",
         f"http://127.0.0.1:{ports[1]}/api/v2: not a Piston server: HTTP 404: a web page",
-        "a path in its URL must be that of the API, usually …/api/v2",
+        "check host, port and path (that of the API is usually /api/v2)",
     }
     assert expected == set(words.removeprefix("no endpoint can be used: ").split("; "))
 
