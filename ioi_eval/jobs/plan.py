@@ -10,17 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from ioi_eval.boxfiles import RUNNER_VERSION, runner_rules
 from ioi_eval.model import Isolation
-
-_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/,:=+@-")
+from ioi_eval.model.job import word
 
 Value = str | int | Sequence[str]
-
-
-def word(text: str) -> str:
-    """One word of a plan: special bytes become `%XX`, the empty string `%`."""
-    if not text:
-        return "%"
-    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in text.encode("utf-8", "surrogateescape"))
 
 
 def word_list(texts: Iterable[str]) -> str:

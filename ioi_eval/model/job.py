@@ -7,6 +7,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from urllib.parse import quote
 
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model.problem import Content
@@ -119,6 +120,12 @@ class Job:
     package: ProblemPackage | None = None
     has_header: bool = False
     nonce: str = ""
+
+
+def word(text: str) -> str:
+    """A word of a plan, or of a list of files: special bytes become `%XX`, the empty string `%`. Source:
+    graders/PROTOCOL.md."""
+    return quote(text, safe="._/,:=+@-", errors="surrogateescape").replace("~", "%7E") or "%"
 
 
 def signal_name(number: int) -> str | None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from ioi_eval import boxfiles
 from ioi_eval.config import JudgeLimits, RunPolicy
-from ioi_eval.jobs.plan import RULES, RunnerPlan, cpu_stop_ms, given_up_ms, pages_ms, usual_wall_ms, word, word_list
+from ioi_eval.jobs.plan import RULES, RunnerPlan, cpu_stop_ms, given_up_ms, pages_ms, usual_wall_ms, word_list
 from ioi_eval.jobs.runner_answer import STOPPED
 from ioi_eval.model import Isolation
+from ioi_eval.model.job import word
 
 
 def decode(encoded: str) -> str:

@@ -24,13 +24,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from urllib.parse import quote
 
 import orjson
 
 from ioi_eval.errors import RejectedError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits, size_of
+from ioi_eval.model.job import word
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES, require_different_names
 from ioi_eval.sandbox.piston.literals import Literal, Pieces
 from ioi_eval.sandbox.piston.two_stages import was_joined
@@ -79,7 +79,6 @@ _BOUNDS = {
 """The range of each limit that can be sent; it is applied to every request."""
 
 _MAX_DIGITS = 18  # of a number below 2^63; Python refuses to read one of 4,300
-_PLAIN_IN_WORDS = "._/,:=+@-"  # besides letters and digits; graders/PROTOCOL.md
 _NO_NAMES = frozenset({"", ".", ".."})
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
 """Names that need no further check: most of them. This saves time with thousands of jobs a second."""
@@ -195,15 +194,9 @@ def _packed(files: Sequence[JobFile], literals: Sequence[Literal]) -> Iterable[t
     if len(small) == 1:
         sent.append((small[0][0].name, Literal(encoding="utf8", data=small[0][1], crc=0)))
     elif small:
-        pieces = [
-            b"%d %b\\n%b" % (size_of(file.content), _word(file.name).encode(), data[1:-1]) for file, data in small
-        ]
+        pieces = [b"%d %b\\n%b" % (size_of(file.content), word(file.name).encode(), data[1:-1]) for file, data in small]
         sent.append((PACKED, Literal(encoding="utf8", data=b'"%b"' % b"".join(pieces), crc=0)))
     return sent
-
-
-def _word(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else quote(name, safe=_PLAIN_IN_WORDS)
 
 
 def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFile, ...]:
@@ -242,7 +235,7 @@ def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFil
 
 def sums_file(files: Sequence[JobFile], literals: Sequence[Literal]) -> JobFile:
     """The file with which the runner checks that the job's other files have arrived unchanged."""
-    lines = (f"{each.crc:08x} {_word(file.name)}\n" for file, each in zip(files, literals, strict=True))
+    lines = (f"{each.crc:08x} {word(file.name)}\n" for file, each in zip(files, literals, strict=True))
     return JobFile(name=SUMS, content="".join(lines).encode())
 
 
