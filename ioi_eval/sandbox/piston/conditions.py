@@ -107,7 +107,7 @@ def _times(known: Ceilings, least_ms: int) -> Iterator[Finding]:
         setting = f"PISTON_{name.upper()}={_TIMES[name]}{_OR_INSTALL}"
         yield (bad if runs and most < least_ms else warning)(name, detail, setting)
     if not short:
-        yield fine("time limits", ", ".join(f"{name} {most} ms" for name, most in times.items()))
+        yield fine("time limits", ", ".join(f"{name} {most} ms" for name, most in times.items()) or "none")
 
 
 def _memory(most: int | None) -> Iterator[Finding]:

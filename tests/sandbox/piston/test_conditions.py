@@ -49,6 +49,12 @@ def test_a_server_set_up_by_start_worker_has_no_fault() -> None:
         assert {each.severity for each in found} == {Severity.OK}
 
 
+def test_a_server_that_refuses_no_time_limit() -> None:
+    """Its settings may be 0 (none)."""
+    found = conditions_of(installed(Starter.BASH), is_bundled=True, output_bytes=4 << 20, body_bytes=48 << 20)
+    assert in_one_line(found[0]) == "time limits: none"
+
+
 def test_time_limits_for_the_scripts_of_cms_ioi() -> None:
     """The scripts of `cms_ioi` need 3 s more than a test's limit, our runner 10 s. So 10 s are fatal only for ours."""
     for starter, expected in ((Starter.IOI_EVAL, Severity.BAD), (Starter.CMS_IOI, Severity.WARNING)):
