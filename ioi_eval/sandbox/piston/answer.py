@@ -237,7 +237,7 @@ def error_of(status: int, body: bytes) -> SandboxError:
         return (OversizedError if _TOO_LARGE in message else refused)(where)
     if status >= 300:
         return (OversizedError if status == 413 else UnservedError)(where)
-    return TransportError(f"an answer with {where}")
+    return TransportError(f"unexpected {where}")
 
 
 def asked_wait_s(retry_after: str, date: str) -> float:
