@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import shlex
 
@@ -95,7 +94,7 @@ def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None
         return shipped
     try:
         runner = base64.b64decode(lines[-3], validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise TransportError(f"the compiled runner arrived damaged: {error}") from error
     if lines[-2].split(" ")[0] != hashlib.sha256(runner).hexdigest():
         raise TransportError("the compiled runner arrived damaged: its hash differs")

@@ -14,7 +14,6 @@ known.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import math
 import zlib
@@ -107,7 +106,7 @@ def _malformed_is_garbled() -> Iterator[None]:
     """Raise GarbledError for a line that lacks a value, or has another one than it can have."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise GarbledError(f"a line of the runner is malformed: {error!r}") from error
     except RecursionError as error:  # of `repr`, for lists that are nested deeply
         raise GarbledError("a line of the runner is malformed: it is nested too deeply") from error

@@ -9,7 +9,6 @@ Each stage prints three lines: its name with its exit code, or `killed`; its std
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import replace
 
 from ioi_eval.errors import TransportError
@@ -77,7 +76,7 @@ def split_stages(execution: Execution) -> Execution:
             stages[name] = _stage(code, *(base64.b64decode(text, validate=True) for text in (stdout, stderr)))
         compiled = stages.pop("compile")
         run = compiled if compiled.code != 0 else stages.pop("run")
-    except (ValueError, KeyError, binascii.Error):
+    except (ValueError, KeyError):
         output = (execution.run.stderr.strip() or execution.run.stdout)[-200:]
         raise TransportError(f"the answer lacks a part of the job's two stages: {output!r}") from None
     if stages:

@@ -12,7 +12,6 @@ web pages of other sites, as the server has no login.
 from __future__ import annotations
 
 import base64
-import binascii
 import ipaddress
 import math
 import posixpath
@@ -276,7 +275,7 @@ def _encoded(text: str) -> bytes:
 def _from_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         pass
     digits = _NOT_BASE64.sub("", text.partition("=")[0].replace("-", "+").replace("_", "/"))
     whole = digits[: len(digits) - (len(digits) % 4 == 1)]
