@@ -281,11 +281,11 @@ class _Server:
     async def _run_stored(self, wanted: Request) -> Execution:
         assert self._packages is not None, "it was listed"
         try:
-            files = await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
+            files = await in_thread(self._packages.packages.files, wanted.runtime, wanted.files)
             try:
                 return await self._run(served_runtimes.stored_work(wanted, files, self._own_files))
             except Refusal:  # its files may have been removed while it waited; then the client must send them
-                await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
+                await in_thread(self._packages.packages.files, wanted.runtime, wanted.files)
                 raise
         except NotStored as missing:
             return missing.execution()

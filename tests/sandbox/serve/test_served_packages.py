@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,9 @@ from ioi_eval.sandbox.piston.stored_files import LIST, digest
 from ioi_eval.sandbox.piston.wire import Runtime
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal
+from ioi_eval.sandbox.serve.server import ServerSettings
 from tests.sandbox.packaged import installed, some_problem
+from tests.sandbox.serve.test_server_bounds import eventually, send_and_disconnect
 from tests.sandbox.served import server
 
 LANGUAGE = f"ioi_eval_problem_{'0' * 24}"
@@ -150,3 +153,35 @@ def test_a_job_whose_package_is_removed_while_it_waits_asks_for_its_files(cache:
         answer = served.execute(language=package.language, files=files)
     assert answer.status_code == 200, answer.text
     assert answer.json()["run"]["stdout"] == f"not stored: {text} is missing\n"
+
+
+class SlowToRead(InstalledPackages):
+    """Packages whose files take long to hash."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.is_read, self.may_end = threading.Event(), threading.Event()
+
+    def runtimes(self) -> tuple[Runtime, ...]:
+        """One package."""
+        return (Runtime(language=LANGUAGE, version="1.0.0"),)
+
+    def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
+        """No files, after a while."""
+        self.is_read.set()
+        self.may_end.wait()
+        return super().files(runtime, sent)
+
+
+def test_a_disconnected_client_keeps_its_place_while_its_files_are_read(cache: Path, tmp_path: Path) -> None:
+    """A thread cannot be stopped, and has the request in memory until it ends: others wait for that memory."""
+    packages = SlowToRead(tmp_path / "packages")
+    with server(cache, slots=1, settings=ServerSettings(queue=0), packages=packages) as one:
+        try:
+            body = json.dumps({**WANTED, "files": [{"name": "plan", "content": "x"}]}).encode()
+            send_and_disconnect(one.client, body, until=packages.is_read.is_set)
+            assert one.client.get("/runtimes").status_code == 200  # the server has seen that the client is gone
+            assert one.execute(files=[{"content": "echo"}]).status_code == 503
+        finally:
+            packages.may_end.set()
+        eventually(lambda: one.execute(files=[{"content": "echo"}]).status_code == 200)
