@@ -246,6 +246,8 @@ class Prober:
             return following
         with answer.naming(url, TransientError):
             execution = answer.execution(reply.status, reply.body)
+        if probing.is_for_another_request(execution, nonce):
+            raise TransientError(f"{url}: this is the answer to another request: was it mixed up by a proxy?")
         failed, output = _failed_stage(execution)
         if failed.code is None and not padding:  # not because of its output: the machine may be too busy
             raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {output!r}")

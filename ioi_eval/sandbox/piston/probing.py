@@ -157,6 +157,15 @@ def with_ceiling(installed: InstalledStarter, refused: tuple[str, int]) -> Insta
     return replace(installed, ceilings=replace(installed.ceilings, **{name: most}))
 
 
+def is_for_another_request(execution: Execution, nonce: str) -> bool:
+    """Whether this is no answer to the probe with this nonce: something else succeeded, and has printed something.
+
+    (Of an answer that is over a limit, the server may have dropped the beginning or the end, with the nonce. But then
+    it has stopped the probe.)
+    """
+    return execution.run.code == 0 and execution.run.stdout != "" and nonce not in execution.run.stdout
+
+
 def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | None:
     """Read the probe's answer; `None` if it is not complete.
 

@@ -340,6 +340,25 @@ def test_a_failure_while_the_request_size_is_measured(status: int) -> None:
     assert failed == [status]
 
 
+@pytest.mark.usefixtures("short_requests")
+def test_a_probe_that_gets_the_answer_to_another_request() -> None:
+    """It is sent again. The message does not name the limit of answers, although the probe's did not arrive."""
+    sent: list[str] = []
+    another = {"stdout": "begin\tf00d\t\nend\tf00d\t\n", "stderr": "", "code": 0, "signal": None}
+
+    async def execute(request: web.Request) -> web.Response:
+        sent.append(await request.text())
+        return web.json_response({"run": another})
+
+    application = web.Application(client_max_size=0)
+    application.router.add_get("/api/v2/runtimes", runtimes)
+    application.router.add_post("/api/v2/execute", execute)
+    _, message = asyncio.run(refusals(application))
+    assert message.endswith("this is the answer to another request: was it mixed up by a proxy?")
+    assert len(sent) > 1
+    assert len(set(sent)) == 1
+
+
 def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """If one measurement fails, the other is cancelled. It would send megabytes during the next exploration."""
     ended: list[str] = []
