@@ -66,18 +66,20 @@ class Events:
 
         Texts are shortened, and parts that look like passwords or tokens are left out.
         """
-        listeners = self._listeners
-        if not listeners:
+        if not self._listeners:
             return
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         passed = {"time": time, "run": self.run, "event": event, **_json_value(values)}
         with self._lock:
-            for listener in listeners:
+            for listener in self._listeners:
                 listener.listen(passed)
 
     def close(self) -> None:
-        """Close all listeners."""
-        for listener in self._listeners:
+        """Close all listeners. Later events are dropped: after Ctrl-C a thread may still work, and the descriptor of a
+        closed file may be that of another file."""
+        with self._lock:
+            listeners, self._listeners = self._listeners, ()
+        for listener in listeners:
             listener.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,21 @@ def test_a_full_disk_is_reported_once() -> None:
     events.close()
     (words,) = messages
     assert words.startswith("--log-file /dev/full cannot be written: No space left on device.")
+
+
+def test_an_event_after_the_end_of_a_run_is_written_nowhere(tmp_path: Path) -> None:
+    """A thread may still work after Ctrl-C. The descriptor of the log may then be that of another file."""
+    log = log_file(tmp_path / "log")
+    messages: list[str] = []
+    log.say = messages.append
+    events = Events([log])
+    with (tmp_path / "other").open("wb") as other:
+        events.close()
+        os.dup2(other.fileno(), log._descriptor)
+    events.emit("progress")
+    os.close(log._descriptor)
+    assert (tmp_path / "other").read_bytes() == b""
+    assert messages == []
 
 
 @pytest.mark.parametrize(
