@@ -68,8 +68,8 @@ _ADVICE_FOR_STATUS = {
     504: "a proxy in between did not wait for the answer: raise its timeout (nginx: proxy_read_timeout 30m)",
 }
 _REFUSALS = frozenset({400, 415})
-"""The statuses with which Piston refuses a request; another worker would refuse it too. So it is with a 413 of a proxy,
-but not with other answers of a proxy, which are pages."""
+"""The statuses with which Piston refuses a request, always in JSON; another worker would refuse it too. So it is with a
+413 of a proxy, but not with other answers of a proxy, which are pages or texts."""
 
 _STATUSES_OF_OTHER_SERVERS = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
 """A web server that is not Piston answers `/runtimes` with one of these; a proxy whose worker is down answers 502."""
@@ -232,7 +232,7 @@ def error_of(status: int, body: bytes) -> SandboxError:
         return TransportError(where)
     if status >= 500:
         return TransientError(where if body else f"HTTP {status}: {_NOTHING_STARTED}")
-    if status in _REFUSALS and not _PAGE.match(body):
+    if status in _REFUSALS and isinstance(answer, dict):
         refused = UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError
         return (OversizedError if _TOO_LARGE in message else refused)(where)
     if status >= 300:

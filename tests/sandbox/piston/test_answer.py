@@ -98,6 +98,8 @@ def test_compile_stage_may_be_null() -> None:
         (400, b'{"message": "ioi_eval-* runtime is unknown"}', UnknownRuntimeError),
         (400, b'{"message": "the word Resource temporarily unavailable in a refusal"}', RejectedError),
         (400, HTML, UnservedError),
+        (400, b"Bad Request", UnservedError),
+        (400, b'{"message": "compile_ti', UnservedError),
         (401, b'{"message": "whitelist only"}', UnservedError),
         (403, HTML, UnservedError),
         (413, b'{"message": "body over 1 MB"}', OversizedError),
