@@ -184,11 +184,15 @@ void require_limit(int resource, rlim_t least, const char* name) {
   fault(FaultKind::Limits, format("the limit on %s is %lu, below %lu", name, limit.rlim_max, least));
 }
 
-void raise_descriptor_limit() {
-  rlimit descriptors;
-  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return;
-  descriptors.rlim_cur = descriptors.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &descriptors);
+// Raises the soft limits that programs inherit: at that of CPU time a correct program would be killed, at that of the data segment it
+// would get no memory. (Not that of the stack, which changes where compilers' memory is mapped; programs get their own.)
+void raise_soft_limits() {
+  for (auto resource : {RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA}) {
+    rlimit limit;
+    if (getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(resource, &limit);
+  }
   require_limit(RLIMIT_NOFILE, kLeastFds, "open files");
 }
 
@@ -267,7 +271,7 @@ void run(const Options& options, Lines& lines) {
   umask(022);  // a stricter one would make directories that even their owner cannot enter
   signal(SIGPIPE, SIG_IGN);
   signal(SIGCHLD, SIG_DFL);  // a parent may ignore it, and then the kernel would not tell us how our children end
-  raise_descriptor_limit();
+  raise_soft_limits();
   if (options.mode == "--probe") return probe(options);
   run_job(options, lines);
 }

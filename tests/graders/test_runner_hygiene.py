@@ -159,6 +159,21 @@ def test_a_workers_limits_are_checked_in_each_job(
     assert unlimited["fault"] == "plan"
 
 
+@pytest.mark.parametrize("name", ["fds-reduced-user", "dir-full"])
+def test_soft_limits_are_raised(
+    boxes: Callable[[str], Box], built: Path, name: str, program: Callable[..., Path]
+) -> None:
+    """A shell's soft limits, which anybody may raise, restrict no program."""
+    box = boxes(name)
+    script = built / f"with-soft-limits-{name}"
+    soft = f"--cpu=1: --data={64 << 20}: --as={512 << 20}:"
+    script.write_text(f'#!/bin/sh\nexec prlimit {soft} {box.runner} "$@"\n')
+    script.chmod(0o755)
+    limited = replace(box, runner=script)
+    answer = run_batch(limited, program("contestant"), "burn 1500", "new 200", "reserve 1000", cpu_ms=3000)
+    assert [(entry["code"], entry["signal"]) for entry in answer.lines] == [(0, 0)] * 3
+
+
 def test_too_few_descriptors_for_the_jobs_files(boxes: Callable[[str], Box]) -> None:
     """If not all files of a job can be opened, the box lacks something: the plan is not at fault."""
     tests = [f"test id={number} input={number}.in answer=ans" for number in range(400)]
