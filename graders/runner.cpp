@@ -204,6 +204,18 @@ void require_worker_limits() {
   require_limit(RLIMIT_STACK, kLeastStackBytes, "the stack");
 }
 
+// The same for limits that depend on the plan. With lower ones a correct program would get no memory, or be killed. (More addresses would
+// be better. But Piston v3 limits them to the `run_memory_limit` of a request, and a client may send the problem's memory limit.)
+void require_limits_of(const Plan& plan) {
+  auto require = [](int64_t memory_bytes, int64_t cpu_ms) {
+    require_limit(RLIMIT_AS, static_cast<rlim_t>(memory_bytes), "the address space");
+    require_limit(RLIMIT_DATA, static_cast<rlim_t>(memory_bytes), "the data segment");
+    require_limit(RLIMIT_CPU, cpu_backstop_s(cpu_ms), "CPU time");
+  };
+  if (plan.compile) require(plan.compile->memory_bytes, plan.compile->cpu_ms);
+  if (plan.run) require(plan.run->memory_bytes, cpu_stop_us(plan.run->cpu_ms) / 1000);
+}
+
 void probe(const Options& options) {
   IsolationFeatures can = find_machine(options.most, options.without).can;
   find_hidden_calls(can);
@@ -243,6 +255,7 @@ void run_job(const Options& options, Lines& lines) {
     _exit(kNotStoredCode);
   }
   const Plan plan = read_plan(files, lines.nonce);
+  if (options.mode == "--dir") require_limits_of(plan);
   Machine machine = find_machine(options.most, options.without);
   require_isolation(plan, machine.can);
   require_lists_of_children();

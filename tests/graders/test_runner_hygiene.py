@@ -174,6 +174,26 @@ def test_soft_limits_are_raised(
     assert [(entry["code"], entry["signal"]) for entry in answer.lines] == [(0, 0)] * 3
 
 
+@pytest.mark.parametrize(
+    "limit", [("as", 256 << 20, "the address space"), ("data", 256 << 20, "the data segment"), ("cpu", 3, "CPU time")]
+)
+def test_a_workers_limits_must_allow_what_the_plan_does(
+    boxes: Callable[[str], Box], built: Path, limit: tuple[str, int, str], program: Callable[..., Path]
+) -> None:
+    """With less than a program may use, a correct one would be RE, or killed."""
+    option, least, what = limit
+    directory, descriptors = boxes("dir-reduced"), boxes("fds-reduced-user")
+    script = built / f"with-{option}"
+    for box, hard, verdict in ((directory, least - 1, None), (directory, least, "AC"), (descriptors, least - 1, "AC")):
+        script.write_text(f'#!/bin/sh\nexec prlimit --{option}={hard}:{hard} {box.runner} "$@"\n')
+        script.chmod(0o755)
+        answer = run_batch(replace(box, runner=script), program("contestant"), "sum 1")
+        assert answer.lines == [] if verdict is None else answer.verdicts == [verdict]
+        if verdict is None:
+            assert answer.last["fault"] == "limits"
+            assert answer.last["explanation"] == f"the limit on {what} is {hard}, below {least}"
+
+
 def test_too_few_descriptors_for_the_jobs_files(boxes: Callable[[str], Box]) -> None:
     """If not all files of a job can be opened, the box lacks something: the plan is not at fault."""
     tests = [f"test id={number} input={number}.in answer=ans" for number in range(400)]

@@ -48,6 +48,13 @@ _LEAST_STACK_KIB = 64 * 1024
 """As on this machine (`sandbox/local/inherited_limits.py`, _LEAST_STACK_BYTES). isolate (v4) sets no limit. Source of
 what the runner checks in each job: graders/runner/numbers.h, kLeastStackBytes."""
 
+_LEAST_ADDRESS_KIB = _LEAST_MEMORY_BYTES // 1024
+"""Of address space and data segment: enough for programs with up to 3 GiB of memory. The runner refuses a job whose
+memory limit is higher than one of them."""
+
+_LEAST_CPU_S = 62
+"""As on this machine (`sandbox/local/inherited_limits.py`, _LEAST_CPU_S)."""
+
 _NEED_OF_RUN = "tests of a second and more, and bundles of tests, need more"
 _NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
 """Source: the recorded `cms_ac_testlib`, 10.4 s of wall clock."""
@@ -133,6 +140,14 @@ def _job_limits(report: ProbeReport) -> Iterator[Finding]:
         detail = f"{stack_kib // 1024} MiB at most (hard limit); a correct program that recurses deeper would fail"
         setting = "ulimit -Hs unlimited, as root, where the server is started (Docker: --ulimit stack=-1)"
         yield (bad if stack_kib < _LEAST_STACK_KIB else warning)("stack", detail, setting)
+    where = "unlimited, as root, where the server is started"
+    for what, kib, flag in (("address space", report.address_kib, "v"), ("data segment", report.data_kib, "d")):
+        if kib is not None and kib < _LEAST_ADDRESS_KIB:
+            detail = f"{kib // 1024} MiB at most (hard limit); correct programs would get no memory"
+            yield bad(what, detail, f"ulimit -H{flag} {where}")
+    if report.cpu_s is not None and report.cpu_s < _LEAST_CPU_S:
+        detail = f"{report.cpu_s} s a process (hard limit); compiling a checker may take {_LEAST_CPU_S} s"
+        yield bad("CPU time", detail, f"ulimit -Ht {where}")
 
 
 def _output(size: int, *, is_bundled: bool) -> Finding:

@@ -64,6 +64,9 @@ tell file_kib "$(ulimit -f)"
 tell processes "$(ulimit -u)"
 tell open_files "$(ulimit -Hn)"
 tell stack_kib "$(ulimit -Hs)"
+tell address_kib "$(ulimit -Hv)"
+tell data_kib "$(ulimit -Hd)"
+tell cpu_s "$(ulimit -Ht)"
 tell clock "$(date +%s)"
 head -c "$1" /dev/zero | tr '\0' x
 echo
@@ -101,7 +104,8 @@ class ProbeReport:
         compilers: those that a job can call, the system's first.
         clock_s: the worker's clock, in seconds since 1970.
         python: version and installed packages of its `python3`, for comparison; empty if there is none.
-        file_kib, processes, open_files, stack_kib: limits of a job; `None` if there is none, or it is not known.
+        file_kib, processes, open_files, stack_kib, address_kib, data_kib, cpu_s: limits of a job; `None` if there is
+            none, or it is not known.
     """
 
     compilers: tuple[Toolchain, ...]
@@ -113,6 +117,9 @@ class ProbeReport:
     processes: int | None = None
     open_files: int | None = None
     stack_kib: int | None = None
+    address_kib: int | None = None
+    data_kib: int | None = None
+    cpu_s: int | None = None
 
 
 def probe_job(installed: InstalledStarter, nonce: str, padding: int) -> Job:
@@ -190,6 +197,9 @@ def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | 
         processes=numbers.get("processes"),
         open_files=numbers.get("open_files"),
         stack_kib=numbers.get("stack_kib"),
+        address_kib=numbers.get("address_kib"),
+        data_kib=numbers.get("data_kib"),
+        cpu_s=numbers.get("cpu_s"),
     )
 
 

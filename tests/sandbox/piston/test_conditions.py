@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +12,7 @@ from ioi_eval import boxfiles
 from ioi_eval.sandbox.findings import Severity
 from ioi_eval.sandbox.piston import conditions as module
 from ioi_eval.sandbox.piston.conditions import conditions_of, fatal, in_one_line
+from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Starter
 
 limits = st.none() | st.integers(min_value=0, max_value=1 << 42)
@@ -71,3 +72,22 @@ def test_the_runner_checks_the_same_limits() -> None:
     sizes = {"FileBytes": module._LEAST_FILE_KIB // 1024, "StackBytes": module._LEAST_STACK_KIB // 1024}
     assert least == found | sizes
     assert all(f"kLeast{name} = {mib} << 20;" in numbers for name, mib in sizes.items())
+
+
+def test_limits_that_a_worker_inherits() -> None:
+    """Slurm passes those of a login node on to jobs. With less than 4 GiB of addresses or 62 s a worker is not used."""
+
+    def found(kib: int, cpu_s: int) -> set[tuple[str, Severity, str]]:
+        limits = ProbeReport(compilers=(), kernel="", processors=1, clock_s=0, address_kib=kib, data_kib=kib)
+        ours = installed(Starter.IOI_EVAL)
+        every = conditions_of(
+            ours, is_bundled=True, output_bytes=4 << 20, body_bytes=48 << 20, report=replace(limits, cpu_s=cpu_s)
+        )
+        return {(each.what, each.severity, each.advice[:10]) for each in every if each.severity is not Severity.OK}
+
+    assert found(kib=4 << 20, cpu_s=62) == set()
+    assert found(kib=(4 << 20) - 1, cpu_s=61) == {
+        ("address space", Severity.BAD, "ulimit -Hv"),
+        ("data segment", Severity.BAD, "ulimit -Hd"),
+        ("CPU time", Severity.BAD, "ulimit -Ht"),
+    }

@@ -152,14 +152,27 @@ def test_a_short_wall_clock_limit_of_a_request_has_no_effect(served: Served) -> 
     assert ReferenceClient.read(answer.json()) == ("1\n", "Output is correct\n")
 
 
-@pytest.mark.parametrize("stage", ["compile", "run"])
-def test_a_stopped_stage_is_an_http_error(served: Served, stage: str) -> None:
-    """A stopped stage is an HTTP 500: without an exit code, the client would take it as a compile error or as TLE."""
+ENDLESS = "static int endless = [] { for (volatile int i = 0;; i = i + 1) {} return 0; }();\n"
+
+
+@pytest.mark.parametrize(("stage", "cpu_ms"), [("compile", 1), ("run", 1001)])
+def test_a_stopped_stage_is_an_http_error(served: Served, stage: str, cpu_ms: int) -> None:
+    """A stopped stage is an HTTP 500: without an exit code, the client would take it as a compile error or as TLE.
+
+    The program may use 1.35 s before our runner stops it.
+    """
     problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
-    code += "static int endless = [] { for (volatile int i = 0;; i = i + 1) {} return 0; }();\n"
-    answer = served.execute(**classic_request(problem, case, code), **{f"{stage}_cpu_time": 1})
+    answer = served.execute(**classic_request(problem, case, code + ENDLESS), **{f"{stage}_cpu_time": cpu_ms})
     assert answer.status_code == 500
     assert f"the {stage} stage was stopped by SIGKILL" in answer.json()["message"]
+
+
+def test_a_request_that_allows_too_little_cpu_time(served: Served) -> None:
+    """The kernel would kill a correct program, so the runner refuses the job. To the client it is no score."""
+    problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
+    answer = served.execute(**classic_request(problem, case, code), run_cpu_time=1).json()
+    assert (answer["run"]["code"], answer["run"]["signal"], answer["run"]["stdout"]) == (2, None, "")
+    assert "the limit on CPU time is 2, below 3" in answer["run"]["stderr"]
 
 
 def test_a_classic_job_without_scripts(served: Served) -> None:
