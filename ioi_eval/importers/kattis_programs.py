@@ -21,6 +21,8 @@ from ioi_eval.importers.judge_programs import included_below, judge_files, start
 from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import language
+from ioi_eval.model import SourceFile
+from ioi_eval.problems.grader_files import check_starts_nothing
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT
 
 VALIDATOR_DIRECTORIES = ("output_validators", "output_validator")
@@ -170,6 +172,7 @@ def included_files(package: Package) -> list[tuple[str, str]]:
     if len(sources) > 1:
         raise UnsupportedError(f"{directory} holds {len(sources)} sources; one is supported")
     needed = {*sources, *included_below(package, f"{directory}/", *sources)}
+    check_starts_nothing(SourceFile(path=name, content=package.read(name)) for name in sorted(needed))
     others = [name for name in names if name not in needed and (directory == "include/cpp" or language(name) is None)]
     if others:
         package.notes.append(

@@ -128,7 +128,7 @@ def without_comments(source: str) -> str:
     return _LITERAL_OR_COMMENT.sub(lambda found: found[1] or " ", source)
 
 
-def _check_starts_nothing(files: Iterable[SourceFile]) -> None:
+def check_starts_nothing(files: Iterable[SourceFile]) -> None:
     """Refuse files that are compiled with submissions and start programs, which a submission cannot do.
 
     Source: *party* of APIO 2026, whose stub starts itself again by `execv` to forget what the submission knows.
@@ -229,7 +229,7 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
     """Sort a problem's files by their use. A package may have a template of a submission, which is left out."""
     linked = linked_sources(files, task_type) if link else ()
     headers = _headers_for(files, linked)
-    _check_starts_nothing((*linked, *headers))
+    check_starts_nothing((*linked, *headers))
     private = {
         f"graders/{name}{language.endings[0]}"
         for name in (problem_id.lower(), "grader", "stub")

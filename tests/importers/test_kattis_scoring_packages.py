@@ -90,7 +90,10 @@ def test_the_aggregation_with_ignored_samples_does_not_matter(tmp_path: Path) ->
         ({"data/secret/two/testdata.yaml": "reject_score: 1\n"}, "reject_score"),
         ({"data/secret/two/testdata.yaml": "grading: custom\n"}, "else state the points with grading: default"),
         ({"data/secret/3.in": "", "data/secret/3.ans": ""}, "both tests and groups"),
-        ({"include/cpp/runner.cpp": "// no fork()\nint twice() { return fork(); }\n"}, "starts a program (fork)"),
+        (
+            {"include/cpp/runner.cpp": "// no fork()\nint twice() { return fork(); }\n"},
+            "include/cpp/runner.cpp starts a program (fork)",
+        ),
     ],
 )
 def test_rules_that_no_minimum_can_express_are_refused(
