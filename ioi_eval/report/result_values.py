@@ -130,22 +130,35 @@ def tests_of(row: ResultRow) -> dict[str, Mapping[str, Any]]:
 def deciding_test(row: ResultRow) -> str | None:
     """The name of the test that gave a result of either family its verdict; `None` if no test failed.
 
-    For APPS it is the first one with that verdict. For contest problems it is in the first subtask with that verdict:
-    the first test with the lowest score. Under `GroupThreshold` a score over the threshold may decide, and the
+    For APPS it is the first one with that verdict. For contest problems it is that of the first subtask with that
+    verdict.
+    """
+    verdict = verdict_of(row)
+    if "all_subtasks_results" not in row:
+        return _deciding(row.get("test_results") or (), verdict)
+    failed = [subtask for subtask in _subtasks(row) if subtask["status"] != Verdict.AC]
+    holder = next((subtask for subtask in failed if subtask["status"] == verdict), failed[0] if failed else None)
+    return None if holder is None else deciding_test_of(holder)
+
+
+def deciding_test_of(subtask: Mapping[str, Any]) -> str | None:
+    """The name of the test that gave a subtask its verdict; `None` if no test failed.
+
+    It is the first test with the lowest score. Under `GroupThreshold` a score over the threshold may decide, and the
     threshold is not known here: then it is the test with the highest score. But if another test is WA, that one is
     named, although it did not decide.
     """
-    holder, verdict, is_contest = row, verdict_of(row), "all_subtasks_results" in row
-    if is_contest:
-        failed = [subtask for subtask in _subtasks(row) if subtask["status"] != Verdict.AC]
-        holder = next((subtask for subtask in failed if subtask["status"] == verdict), failed[0] if failed else {})
-        verdict = str(holder.get("status", ""))
-    tests: Sequence[Mapping[str, Any]] = holder.get("test_results") or ()
+    tests: Sequence[Mapping[str, Any]] = subtask.get("test_results") or ()
+    verdict = str(subtask["status"])
+    if verdict == Verdict.WA and tests and all(_verdict_of_test(test) != Verdict.WA for test in tests):
+        return name_of_test(max(tests, key=_known_score))
+    return _deciding(tests, verdict)
+
+
+def _deciding(tests: Sequence[Mapping[str, Any]], verdict: str) -> str | None:
     failures = [test for test in tests if _verdict_of_test(test) not in PASSED]
     if with_verdict := [test for test in failures if _verdict_of_test(test) == verdict]:
         return name_of_test(min(with_verdict, key=_known_score))
-    if is_contest and verdict == Verdict.WA and tests:
-        return name_of_test(max(tests, key=_known_score))
     return name_of_test(failures[0]) if failures else None
 
 

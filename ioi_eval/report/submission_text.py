@@ -15,6 +15,7 @@ from ioi_eval.config import MIB
 from ioi_eval.model import Verdict
 from ioi_eval.report.inputs import TextPart
 from ioi_eval.report.result_values import (
+    deciding_test_of,
     full_marks_of,
     has_run,
     message_of_test,
@@ -160,10 +161,13 @@ def _subtasks(row: Mapping[str, Any]) -> str:
             printable(str(subtask["subtask"])),
             str(subtask["status"]),
             f"{points(subtask.get('weighted_score'))}/{points(subtask['points'])}",
+            printable(deciding_test_of(subtask) or ""),
         )
         for subtask in row.get("all_subtasks_results") or ()
     ]
-    return table(("subtask", "verdict", "points"), lines, left=frozenset({0, 1})) if lines else ""
+    columns = 4 if any(decisive for *_, decisive in lines) else 3
+    head = ("subtask", "verdict", "points", "decided by")[:columns]
+    return table(head, [line[:columns] for line in lines], left=frozenset({0, 1, 3})) if lines else ""
 
 
 def _tests(row: Mapping[str, Any], limits: Limits) -> str:

@@ -53,6 +53,35 @@ def test_a_table_of_tests_is_shown_if_useful(
     assert "Test 2: " in text
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "lines"),
+    [
+        (
+            "AC RE AC",
+            [["subtask", "verdict", "points", "decided", "by"], ["a", "RE", "0/40", "2"], ["b", "RE", "0/60", "2"]],
+        ),
+        (
+            "WA AC AC",
+            [["subtask", "verdict", "points", "decided", "by"], ["a", "WA", "0/40", "1"], ["b", "AC", "60/60"]],
+        ),
+        ("AC AC AC", [["subtask", "verdict", "points"], ["a", "AC", "40/40"], ["b", "AC", "60/60"]]),
+    ],
+)
+def test_each_subtask_names_the_test_that_decided_it(verdicts: str, lines: list[list[str]]) -> None:
+    """It may be in another subtask too, where it is shown: the subtask's own tests may all be SKIPPED."""
+    outcomes = {
+        str(number): TestOutcome(test=str(number), verdict=Verdict(verdict), score=float(verdict == "AC"), cpu_ms=3)
+        for number, verdict in enumerate(verdicts.split(), 1)
+    }
+    submission = Submission(id="s", problem=PROBLEM.key, code="int main() {}")
+    result = submission_result(PROBLEM, submission, COMPILED, outcomes)
+    judged = JudgedSubmission(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
+    row = result_row({"uuid": "s"}, judged, target_subtask=None)
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
+    table = text.partition("subtask ")[1] + text.partition("subtask ")[2].partition("\n\n")[0]
+    assert [line.split() for line in table.splitlines() if "──" not in line] == lines
+
+
 @pytest.mark.parametrize(("size", "told"), [(None, "more lines"), (51, "51 bytes in all"), (50, "25 lines in all")])
 def test_a_beginning_does_not_tell_the_number_of_lines(size: int | None, told: str) -> None:
     """Of an output, and of stderr, of which the results may have only a beginning."""
