@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from ioi_eval.estimates import INTERVALS
+from ioi_eval.estimates import INTERVALS, LEAST_PROBLEMS
 from ioi_eval.report import markdown
 from ioi_eval.report.run_summary import CONTINUE
 from ioi_eval.report.terminal import (
@@ -25,7 +25,8 @@ _FEW = 3
 _LEGEND = (
     "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests. "
     "Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for k up "
-    f"to the scored programs of the problem with the fewest. In brackets: {INTERVALS}. "
+    f"to the scored programs of the problem with the fewest. In brackets, if there are at least {LEAST_PROBLEMS} "
+    f"problems: {INTERVALS}. "
     "The means leave out rows that are not judged, and judge errors."
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.estimates import INTERVALS
+from ioi_eval.estimates import INTERVALS, LEAST_PROBLEMS
 from ioi_eval.report import terminal
 from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.run_summary import BIASED, CONTINUE, time_of
@@ -23,8 +23,9 @@ _TOGETHER = "sum of best subtasks"
 _PROBLEM_HEAD = ("problem", "submissions", "best submission", f"{_TOGETHER}, all", f"{_TOGETHER}, 50", "verdicts")
 _GROUPS_LEGEND = (
     "mean score: share of full marks that a submission gets; pass@k: unbiased estimator, solved = full marks in every "
-    f"subtask. Both are means over a group's own problems, with {INTERVALS}; groups with different problems, or with "
-    f"few, cannot be compared. all, 50: {_TOGETHER} over all submissions of a contest, or over 50 to each problem. "
+    "subtask. Both are means over a group's own problems. In brackets, if there are at least "
+    f"{LEAST_PROBLEMS} problems: {INTERVALS}. Groups with different problems, or with few, cannot be compared. "
+    f"all, 50: {_TOGETHER} over all submissions of a contest, or over 50 to each problem. "
     "`ioi-eval compare --by-problem` shows whether two groups differ."
 )
 

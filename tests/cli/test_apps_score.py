@@ -489,6 +489,7 @@ def test_each_group_has_a_table(score: Start, write: Write, tmp_path: Path) -> N
     assert strict == {"m1": 1.0, "m2": 0.0}
     report = (tmp_path / "out" / "report.md").read_text()
     assert "## Groups by model" in report
+    assert "In brackets, if there are at least 6 problems: 95 % bootstrap intervals" in report
     assert "## model: m2" in report
     assert "m1" in ended.stdout.splitlines()[2]
     ended = score(one, "--by", "prompt")

@@ -252,6 +252,7 @@ def test_reports_show_groups_and_pool_nothing() -> None:
     values = _example()
     report = markdown_report(values)
     assert "## Groups by model" in report
+    assert "In brackets, if there are at least 6 problems: 95 % bootstrap intervals" in report
     assert "## model: bad\\|er" in report
     head = report[: report.index("## Groups")]
     assert "pass@1" not in head
