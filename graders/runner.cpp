@@ -184,10 +184,11 @@ void require_limit(int resource, rlim_t least, const char* name) {
   fault(FaultKind::Limits, format("the limit on %s is %lu, below %lu", name, limit.rlim_max, least));
 }
 
-// Raises the soft limits that programs inherit: at that of CPU time a correct program would be killed, at that of the data segment it
-// would get no memory. (Not that of the stack, which changes where compilers' memory is mapped; programs get their own.)
+// Raises soft limits. Programs inherit some: at that of CPU time a correct one would be killed, at that of the data segment it would get
+// no memory. At that of the size of a file the runner would be killed, when it copies a program or an output. (Not that of the stack,
+// which changes where compilers' memory is mapped; programs get their own.)
 void raise_soft_limits() {
-  for (auto resource : {RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA}) {
+  for (auto resource : {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA}) {
     rlimit limit;
     if (getrlimit(resource, &limit) != 0) continue;
     limit.rlim_cur = limit.rlim_max;

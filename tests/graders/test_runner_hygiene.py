@@ -163,10 +163,10 @@ def test_a_workers_limits_are_checked_in_each_job(
 def test_soft_limits_are_raised(
     boxes: Callable[[str], Box], built: Path, name: str, program: Callable[..., Path]
 ) -> None:
-    """A shell's soft limits, which anybody may raise, restrict no program."""
+    """A shell's soft limits, which anybody may raise, restrict neither programs nor the runner, which copies them."""
     box = boxes(name)
     script = built / f"with-soft-limits-{name}"
-    soft = f"--cpu=1: --data={64 << 20}: --as={512 << 20}:"
+    soft = f"--cpu=1: --data={64 << 20}: --as={512 << 20}: --fsize={1 << 20}:"
     script.write_text(f'#!/bin/sh\nexec prlimit {soft} {box.runner} "$@"\n')
     script.chmod(0o755)
     limited = replace(box, runner=script)
@@ -175,7 +175,7 @@ def test_soft_limits_are_raised(
 
 
 @pytest.mark.parametrize(
-    "limit", [("as", 256 << 20, "the address space"), ("data", 256 << 20, "the data segment"), ("cpu", 3, "CPU time")]
+    "limit", [("as", 1 << 30, "the address space"), ("data", 1 << 30, "the data segment"), ("cpu", 3, "CPU time")]
 )
 def test_a_workers_limits_must_allow_what_the_plan_does(
     boxes: Callable[[str], Box], built: Path, limit: tuple[str, int, str], program: Callable[..., Path]
@@ -187,7 +187,7 @@ def test_a_workers_limits_must_allow_what_the_plan_does(
     for box, hard, verdict in ((directory, least - 1, None), (directory, least, "AC"), (descriptors, least - 1, "AC")):
         script.write_text(f'#!/bin/sh\nexec prlimit --{option}={hard}:{hard} {box.runner} "$@"\n')
         script.chmod(0o755)
-        answer = run_batch(replace(box, runner=script), program("contestant"), "sum 1")
+        answer = run_batch(replace(box, runner=script), program("contestant"), "sum 1", memory_bytes=1 << 30)
         assert answer.lines == [] if verdict is None else answer.verdicts == [verdict]
         if verdict is None:
             assert answer.last["fault"] == "limits"
