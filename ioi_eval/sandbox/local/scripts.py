@@ -28,13 +28,13 @@ import orjson
 
 from ioi_eval import boxfiles, shipped
 from ioi_eval.concurrency import in_new_thread
-from ioi_eval.errors import RejectedError, SetupError, TransientError
+from ioi_eval.errors import RejectedError, SandboxError, SetupError, TransientError
 from ioi_eval.model import Execution, Job, JobFile, Stage, StageLimits, signal_name
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.local.descriptors import descriptors
 from ioi_eval.sandbox.local.work_directories import work_directory
-from ioi_eval.sandbox.process import run_process
+from ioi_eval.sandbox.process import ProcessEnd, run_process
 from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain
 
@@ -107,7 +107,7 @@ async def run_in_box(
             output_bytes=sum(2 * stage.limits.output_bytes + _HEADER_BYTES for stage in stages),
         )
     if end.returncode != 0:
-        raise _no_answer(end.returncode, end.timed_out, end.stderr.decode("utf-8", "replace").strip())
+        raise _no_answer(end)
     if len(end.stdout) <= _PIECE:
         return _execution(end.stdout)
     return await in_new_thread(lambda: _execution(end.stdout))
@@ -128,18 +128,18 @@ async def _find_stage_runner(toolchain: Toolchain, uid: int | None) -> JobFile:
             )
         if end.returncode == _NOT_PID_1:
             return stage_runner
-    content = await build(toolchain, "stages.cpp", uid=uid)
+    content = await compile_stage_runner(toolchain, uid)
     return JobFile(name=shipped.STAGE_RUNNER, content=content, executable=True)
 
 
-async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
-    """Compile one of our own in-box programs, `source` in `graders/`; as the user `uid` if we are root. SetupError,
-    with the compiler's message, if that fails."""
+async def compile_stage_runner(toolchain: Toolchain, uid: int | None) -> bytes:
+    """Compile the stage runner, as the user `uid` if we are root. SetupError, with the compiler's message, if that
+    fails."""
     with work_directory(uid) as directory:
-        (directory / source).write_bytes(boxfiles.source_of(source))
+        (directory / "stages.cpp").write_bytes(boxfiles.source_of("stages.cpp"))
         flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
         end = await run_process(
-            (*as_user(uid), toolchain.command, *flags, source, "-o", "program"),
+            (*as_user(uid), toolchain.command, *flags, "stages.cpp", "-o", "program"),
             cwd=directory,
             environment={"PATH": PATH, "TMPDIR": str(directory)},
             wall_ms=_BUILD_WALL_MS,
@@ -147,13 +147,14 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
         )
         if end.returncode != 0:
             stderr = end.stderr.decode("utf-8", "replace").strip()[-2000:]
-            raise SetupError(f"{source} does not compile with {toolchain.command}: {stderr}")
+            raise SetupError(f"stages.cpp does not compile with {toolchain.command}: {stderr}")
         return (directory / "program").read_bytes()
 
 
-def _no_answer(code: int, timed_out: bool, stderr: str) -> Exception:
-    if timed_out:
+def _no_answer(end: ProcessEnd) -> SandboxError:
+    if end.timed_out:
         return TransientError("the box gave no answer in time")
+    code, stderr = end.returncode, end.stderr.decode("utf-8", "replace").strip()
     if stderr.startswith("bwrap:") and "/box/" in stderr:  # before anything of the job was started
         return RejectedError(f"the files of the job cannot be placed into a box: {stderr}")
     how = f"signal {-code}" if code < 0 else f"exit code {code}"

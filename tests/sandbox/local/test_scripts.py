@@ -362,20 +362,20 @@ def test_cancellation_leaves_nothing_behind(boxes: Boxes) -> None:
 
 def test_the_stage_runner_is_compiled_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another sandbox with the same compiler uses it too."""
-    built: list[str] = []
+    compiled: list[Toolchain] = []
 
-    async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
-        built.append(source)
-        return await compiled(toolchain, source, uid=uid)
+    async def counting(toolchain: Toolchain, uid: int | None) -> bytes:
+        compiled.append(toolchain)
+        return await compile_stage_runner(toolchain, uid)
 
-    compiled = scripts.build
-    monkeypatch.setattr(scripts, "build", build)
+    compile_stage_runner = scripts.compile_stage_runner
+    monkeypatch.setattr(scripts, "compile_stage_runner", counting)
     monkeypatch.setattr(scripts, "_stage_runners", Once())
     monkeypatch.setattr(shipped, "content_for", lambda *_: None)
     for _ in range(2):
         with full_isolation() as (runner, sandbox):
             assert Boxes(runner, sandbox).execute(script_job("echo here")).run.stdout == "here\n"
-    assert built == ["stages.cpp"]
+    assert len(compiled) == 1
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
