@@ -165,7 +165,8 @@ class ProgramRun:
             except UnavailableError:
                 raise
             except SandboxError as error:
-                answer, may_be_too_large = error, False
+                # without its trace, which has this function's variables: they would stay in memory with the error
+                answer, may_be_too_large = error.with_traceback(None), False
             if isinstance(answer, RunAnswer):
                 self._record_answer(tests, answer, retries)
                 break

@@ -198,12 +198,25 @@ def test_a_cancelled_program_does_not_affect_the_others(loop: asyncio.Runner, sa
     assert [result.verdict for result in loop.run(cancelling())] == [Verdict.AC] * 3
 
 
-def test_programs_are_freed_when_their_job_has_ended(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+class Failing(Counting):
+    """No worker answers a job that runs programs."""
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Execute other jobs."""
+        if b"mode run" in _plan(job):
+            raise ExhaustedError("no worker answered")
+        return await super().execute(job, target)
+
+
+@pytest.mark.parametrize("kind", [Counting, Failing])
+def test_programs_are_freed_when_their_job_has_ended(
+    loop: asyncio.Runner, embedded: Counting, cache: Path, kind: type[Counting]
+) -> None:
     """Without the garbage collector, which runs rarely while a cluster is entered: tests may have megabytes."""
     gc.collect()
     gc.disable()
     try:
-        _score(loop, sandbox, cache, [RIGHT, f"{RIGHT} "])
+        _score(loop, kind(embedded._sandbox), cache, [RIGHT, f"{RIGHT} "])
         assert not any(isinstance(each, PlannedProgram) for each in gc.get_objects())
     finally:
         gc.enable()
