@@ -52,8 +52,7 @@ class _Waiting:
     """A program in the queue, until its turn has come (a future of its event loop).
 
     Args:
-        job: the programs of the shared job that it is then to run, of which it is the first; empty if it was part of
-            another's job.
+        job: the programs of the job that its task runs then, itself first; empty if another program's task has run it.
         answer: what that job brought; `None` if it failed, so that this program is to run by itself.
     """
 

@@ -16,9 +16,9 @@ cluster grows. What the feeder does with an entry is the first of these that app
 What always holds:
 
 - A result is stored before it is counted, and before the records of its copies are stored.
-- A failure of ours becomes a result without a score. Followers do not take over such a result, nor any other JE (but
-  the JE of another grader that itself fails on the row is a result): they are handled as in 4 to 6 again, so the first
-  of them leads.
+- A failure of ours becomes a result without a score. Followers do not take over such a result, nor any other JE: they
+  are handled as in 4 to 6 again, so the first of them leads. (Where the other grader of `--compat` itself fails on the
+  row, JE is a result like any other.)
 - After `MAX_FAILURES` failures of the sandbox in a row the run ends. A bug of ours in one row does not count.
 """
 

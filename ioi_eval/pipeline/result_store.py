@@ -94,8 +94,8 @@ class ResultStore(Generic[ResultT]):
             kind: of the record; `None` for a failure of ours.
 
         Returns:
-            The result's offset, for copies; `None` if they must not take it over (a JE; but that of another grader that
-            itself fails on the row is a result).
+            The result's offset, for copies; `None` if they must not take it over: a JE, except where the other grader
+            of `--compat` itself fails on the row.
         """
         fingerprint, keys = candidate.judged_under(result.fingerprint)
         body = _json({"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)})
