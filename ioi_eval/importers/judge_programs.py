@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
-from posixpath import dirname, join, normpath
+from posixpath import basename, dirname, join, normpath
 
 from ioi_eval.importers.package import Package
 from ioi_eval.model import SourceFile
@@ -18,13 +19,13 @@ def judge_files(package: Package, source: str, path: str) -> list[tuple[str, str
     quotes. For a script in Python all others in Python, so that it is refused if it imports one (`check_modules`).
     """
     directory = dirname(source) and f"{dirname(source)}/"  # empty for the package's root
-    below = [name for name in package.names() if name.startswith(directory)]
+    files = {name.removeprefix(directory): name for name in package.names() if name.startswith(directory)}
     if path.endswith(_SCRIPT):
-        names = {name for name in below if name.endswith((*HEADERS, _SCRIPT))}
+        names = {name for name in files if name.endswith((*HEADERS, _SCRIPT))}
     else:
-        names = included_below(package, directory, source)
-    paths = {name: str(PurePosixPath(path).parent / name.removeprefix(directory)) for name in sorted(names - {source})}
-    beside = [(own, package.text(name)) for name, own in paths.items() if own != path]
+        names = included_among(package, files, basename(source))
+    paths = {name: str(PurePosixPath(path).parent / name) for name in sorted(names - {basename(source)})}
+    beside = [(own, package.text(files[name])) for name, own in paths.items() if own != path]
     return [(path, startable(path, package.text(source))), *beside]
 
 
@@ -33,16 +34,19 @@ def startable(path: str, text: str) -> str:
     return f"#!/usr/bin/env python3\n{text}" if path.endswith(_SCRIPT) and not text.startswith("#!") else text
 
 
-def included_below(package: Package, directory: str, *sources: str) -> set[str]:
-    """The headers below a directory (with `/` at its end), and the files there that these or some sources include."""
-    found = {name for name in package.names() if name.startswith(directory) and name.endswith(HEADERS)}
+def included_among(package: Package, files: Mapping[str, str], *sources: str) -> set[str]:
+    """The headers among files that lie in one directory, and those of the files that these or some sources include.
+
+    `files` has the path in the package of each, by its path in that directory.
+    """
+    found = {name for name in files if name.endswith(HEADERS)}
     waiting = [*sources, *found]
     while waiting:
         name = waiting.pop()
-        file = SourceFile(path=name, content=package.text(name).encode("utf-8", "replace"))
+        file = SourceFile(path=name, content=package.text(files[name]).encode("utf-8", "replace"))
         for included in includes(file):
             other = normpath(join(dirname(name), included))
-            if other.startswith(directory) and package.has(other) and other not in found:
+            if other in files and other not in found:
                 found.add(other)
                 waiting.append(other)
     return found

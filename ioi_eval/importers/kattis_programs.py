@@ -17,7 +17,7 @@ from posixpath import basename, dirname, join
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError, listed
-from ioi_eval.importers.judge_programs import included_below, judge_files, startable
+from ioi_eval.importers.judge_programs import included_among, judge_files, startable
 from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import language
@@ -28,13 +28,11 @@ from ioi_eval.problems.judge_sources import BUILD_SCRIPT
 VALIDATOR_DIRECTORIES = ("output_validators", "output_validator")
 _SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
 _RUN_SCRIPT = "run"
-_INCLUDED_WITH = {
-    **dict.fromkeys(("cpp", ""), ("cpp", "default")),
-    "python": ("python3", "python", "default"),
-}
+_INCLUDED_WITH = {"cpp": ("cpp",), "": ("cpp",), "python": ("python3", "python")}
 """The directories below `include/` for each language, of which the first that exists counts; no language: headers.
 
-Source: Kattis problem package format, "Included Files".
+The files of `default` are for all languages. Source: Kattis problem package format 2025-09, "Included files";
+problemtools, `Includes`.
 """
 
 GRADER = "graders/grader.cpp"
@@ -156,38 +154,41 @@ def _one_source(package: Package, names: Sequence[str], below: Sequence[str], ro
     return list(files.items())
 
 
-def included_directory(package: Package, language: str) -> str:
-    """The directory whose files are put beside submissions in a language (`""` for headers); `""` if there is none."""
-    directories = (f"include/{name}" for name in _INCLUDED_WITH.get(language, ()))
-    return next((directory for directory in directories if package.names(directory)), "")
+def included(package: Package, language: str) -> dict[str, str]:
+    """The files that are put beside submissions in a language (`""` for headers).
+
+    By its path there, the path of each in the package. A file for the language replaces one for all languages.
+    """
+    if language not in _INCLUDED_WITH:
+        return {}
+    directories = [f"include/{name}/" for name in _INCLUDED_WITH[language] if package.names(f"include/{name}")]
+    found: dict[str, str] = {}
+    for directory in ("include/default/", *directories[:1]):
+        found |= {name.removeprefix(directory): name for name in package.names() if name.startswith(directory)}
+    return found
 
 
 def included_files(package: Package) -> list[tuple[str, str]]:
-    """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`."""
-    directory = included_directory(package, "cpp")
-    if not directory:
-        return []
-    names = package.names(directory)
-    sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
+    """The files that are compiled with every C++ submission."""
+    files = included(package, "cpp")
+    sources = [name for name in files if name.endswith(_SOURCE_ENDINGS)]
     if len(sources) > 1:
-        raise UnsupportedError(f"{directory} holds {len(sources)} sources; one is supported")
-    needed = {*sources, *included_below(package, f"{directory}/", *sources)}
-    check_starts_nothing(SourceFile(path=name, content=package.read(name)) for name in sorted(needed))
-    others = [name for name in names if name not in needed and (directory == "include/cpp" or language(name) is None)]
+        paths = ", ".join(files[name] for name in sources)
+        raise UnsupportedError(f"{paths} are compiled with every submission in C++; one source is supported")
+    needed = {*sources, *included_among(package, files, *sources)}
+    check_starts_nothing(SourceFile(path=files[name], content=package.read(files[name])) for name in sorted(needed))
+    others = [path for name, path in files.items() if name not in needed]
+    others = [path for path in others if path.startswith("include/cpp/") or language(path) is None]
     if others:
-        package.notes.append(
-            f"left out of {directory}: {listed([*map(basename, others)])}; submissions in C++ get its headers and"
-            " source"
-        )
-    headers = [(f"graders/{name.removeprefix(f'{directory}/')}", name) for name in sorted(needed.difference(sources))]
-    graders = [(GRADER, name) for name in sources]
+        package.notes.append(f"left out: {listed(others)}; submissions in C++ get headers and a source")
+    headers = [(f"graders/{name}", files[name]) for name in sorted(needed.difference(sources))]
+    graders = [(GRADER, files[name]) for name in sources]
     return [(path, package.text(name)) for path, name in (*headers, *graders)]
 
 
 def included_python(package: Package) -> tuple[str, ...]:
-    """The paths of the files that are put beside every Python submission: `include/python3/`, or `include/default/`."""
-    directory = included_directory(package, "python")
-    names = tuple(name for name in (package.names(directory) if directory else ()) if name.endswith(".py"))
+    """The paths of the files that are put beside every Python submission."""
+    names = tuple(path for path in included(package, "python").values() if path.endswith(".py"))
     if names:
         package.notes.append(
             f"the package's own submissions in Python have {', '.join(map(basename, names))} in source_files; others"

@@ -20,7 +20,7 @@ from posixpath import basename
 from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_expectations import CRASHES, Expectations, Stated
-from ioi_eval.importers.kattis_programs import included_directory, included_python, is_python_2
+from ioi_eval.importers.kattis_programs import included, included_python, is_python_2
 from ioi_eval.importers.kattis_scoring import STATED_TOTAL, KattisData
 from ioi_eval.importers.package import ONLY_SUBTASK, Package
 from ioi_eval.importers.task import PackageSolution, language
@@ -251,8 +251,7 @@ def _files_by_program(package: Package) -> dict[str, list[str]]:
 
 def _is_replaced(package: Package, path: str) -> bool:
     """Whether an included file takes the place of a file in a submission's directory, as it has the same name."""
-    directory = included_directory(package, language(path) or "")
-    return path.count("/") > 2 and package.has(f"{directory}/{basename(path)}")
+    return path.count("/") > 2 and basename(path) in included(package, language(path) or "")
 
 
 def _or_milder(verdicts: tuple[str, ...]) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     }
     task = read(tmp_path, PASS_FAIL, **changes)
     problem = loaded(tmp_path, task)
-    assert "left out of include/cpp: table.txt; submissions in C++ get its headers and source" in task.notes
+    assert "left out: include/cpp/table.txt; submissions in C++ get headers and a source" in task.notes
     checker = checker_of(problem)
     assert (checker.protocol, checker.args) == (CheckerProtocol.KATTIS, ("strict",))
     assert [file.name for file in checker.files] == ["validate.h"]

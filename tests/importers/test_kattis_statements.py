@@ -442,6 +442,19 @@ def test_files_included_in_python_are_beside_each_submission(tmp_path: Path) -> 
     assert "source_files" in read(tmp_path / "default", NEW, **default).solution_rows[0]
 
 
+def test_files_for_all_languages_are_used_beside_those_for_one(tmp_path: Path) -> None:
+    """A file for one language replaces a file for all. Source: problemtools, `Includes`."""
+    default = {f"include/default/{name}": "default\n" for name in ("a.hpp", "b.hpp", "a.py", "b.py")}
+    own = {"include/cpp/b.hpp": "cpp\n", "include/cpp/grader.cpp": '#include "a.hpp"\nint main() {}\n'}
+    problem = loaded(tmp_path, read(tmp_path, NEW, **default, **own))
+    headers = {file.name: file.content for file in problem.headers}
+    assert headers == {"a.hpp": b"default\n", "b.hpp": b"cpp\n"}
+    assert [file.name for file in problem.linked] == ["grader.cpp"]
+    task = read(tmp_path / "python", NEW, **default, **{"include/python3/b.py": "python3\n"})
+    files = {row["label"]: row.get("source_files", {}) for row in task.solution_rows}["accepted/a.py"]
+    assert files["b.py"] == "python3\n"
+
+
 def test_an_empty_file_is_a_program(tmp_path: Path) -> None:
     """It is run or does not compile; as `code` it would be taken for a row without a program, which gets NC."""
     row = read(tmp_path, NEW, **{"submissions/accepted/a.py": "\n"}).solution_rows[0]
