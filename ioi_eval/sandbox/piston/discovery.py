@@ -209,8 +209,7 @@ class Prober:
 
     async def _probe(self, url: URL, installed: InstalledStarter) -> tuple[InstalledStarter, ProbeReport]:
         nonce = secrets.token_hex(16)
-        installed, execution = await self._run_probe(url, installed, nonce, probing.PADDING)
-        report = probing.read_probe(execution, nonce, probing.PADDING)
+        installed, report = await self._report(url, installed, nonce, probing.PADDING)
         if report is None:
             installed, execution = await self._run_probe(url, installed, nonce, 0)
             if probing.read_probe(execution, nonce, 0) is not None:
@@ -222,6 +221,21 @@ class Prober:
             raise SetupError("no C++ compiler can be found from its jobs; install g++ in the image, or the package gcc")
         if installed.starter is not Starter.CMS_IOI:
             shipped.require_machine("its compiler", report.compilers[0].machine)
+        return installed, report
+
+    async def _report(
+        self, url: URL, installed: InstalledStarter, nonce: str, padding: int
+    ) -> tuple[InstalledStarter, ProbeReport | None]:
+        """The probe's report; `None` if its answer was incomplete twice.
+
+        Once says nothing of a limit: the machine may have killed the probe, and newer servers can lose the end of an
+        answer.
+        """
+        installed, execution = await self._run_probe(url, installed, nonce, padding)
+        report = probing.read_probe(execution, nonce, padding)
+        if report is None:
+            installed, execution = await self._run_probe(url, installed, nonce, padding)
+            report = probing.read_probe(execution, nonce, padding)
         return installed, report
 
     async def _run_probe(
@@ -256,8 +270,8 @@ class Prober:
     async def _measure_output(self, url: URL, installed: InstalledStarter) -> int:
         nonce = secrets.token_hex(16)
         for size in probing.OUTPUT_LADDER:
-            _, execution = await self._run_probe(url, installed, nonce, size)
-            if probing.read_probe(execution, nonce, size) is not None:
+            _, report = await self._report(url, installed, nonce, size)
+            if report is not None:
                 return size
         return probing.PADDING
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -357,6 +359,28 @@ def test_a_probe_that_gets_the_answer_to_another_request() -> None:
     assert message.endswith("this is the answer to another request: was it mixed up by a proxy?")
     assert len(sent) > 1
     assert len(set(sent)) == 1
+
+
+@pytest.mark.parametrize(("lost", "expected"), [(1, 0), (2, 1)])
+def test_an_answer_that_is_incomplete_once_says_nothing_of_a_limit(lost: int, expected: int) -> None:
+    """The probe was killed, or the end of its answer was lost: it is sent again before less is assumed."""
+    sent: list[int] = []
+
+    class Losing:
+        time = staticmethod(time.monotonic)
+
+        async def post(self, _: URL, sending: Any, **__: Any) -> Reply:
+            text = b"".join(sending._value.segments).decode()
+            nonce, size = re.findall(r"tell end (\w+)", text)[0], int(json.loads(text)["args"][0])
+            sent.append(size)
+            end = "" if len(sent) <= lost else f"end\t{nonce}\t\n"
+            stage = {"stdout": f"begin\t{nonce}\t\n{'x' * size}\n{end}", "stderr": "", "code": 0, "signal": None}
+            return Reply(status=200, body=json.dumps({"run": stage}).encode())
+
+    prober = Prober(Losing())  # type: ignore[arg-type]
+    size = probing.OUTPUT_LADDER[expected]
+    assert asyncio.run(prober._measure_output(WORKER.url, WORKER.installed)) == size
+    assert sent == [probing.OUTPUT_LADDER[0]] * 2 + [size] * expected
 
 
 def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
