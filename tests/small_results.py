@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.pipeline.writing import to_json
 from ioi_eval.report import compact
 from ioi_eval.report.inputs import beginning, input_line
 from ioi_eval.report.result_files import INPUTS
+from ioi_eval.report.rows import to_json
 
 Row = dict[str, Any]
 

@@ -21,12 +21,13 @@ from ioi_eval.model import Verdict
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_ended
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
-from ioi_eval.pipeline.writing import TestLines, to_json
+from ioi_eval.pipeline.writing import TestLines
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.inputs import TextPart, beginning
 from ioi_eval.report.result_files import MCPBR_RECORDS, RESULTS
 from ioi_eval.report.result_values import deciding_test
+from ioi_eval.report.rows import to_json
 from ioi_eval.report.totals import CpuSplit, count_run
 
 APPS_CODEC = ResultCodec(encode=encode_result, decode=decode_result, tests=lambda result: len(result.tests))

@@ -27,10 +27,11 @@ from ioi_eval.pipeline.contest_dump import RowSelection
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import progress_for, with_progress
 from ioi_eval.pipeline.tally import RESUMED
-from ioi_eval.pipeline.writing import replacing, to_json, write_text
+from ioi_eval.pipeline.writing import replacing, write_text
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.result_files import RESULTS, TESTS
+from ioi_eval.report.rows import to_json
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std

@@ -14,7 +14,7 @@ from ioi_eval.pipeline.contest_dump import ContestCandidate, ContestDumpReader
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_ended
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
-from ioi_eval.pipeline.writing import TestLines, to_json
+from ioi_eval.pipeline.writing import TestLines
 from ioi_eval.problems.submissions import target_subtask
 from ioi_eval.recent_values import RecentValues
 from ioi_eval.report import compact
@@ -22,7 +22,7 @@ from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.result_values import deciding_test
-from ioi_eval.report.rows import JudgedSubmission, ResultColumns, refused_row
+from ioi_eval.report.rows import JudgedSubmission, ResultColumns, refused_row, to_json
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import CpuSplit, count_run, distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result

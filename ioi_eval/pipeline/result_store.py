@@ -25,8 +25,8 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, name_key
 from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.window import Candidate, CandidateT
-from ioi_eval.pipeline.writing import to_json
 from ioi_eval.recent_values import RecentValues
+from ioi_eval.report.rows import to_json
 
 ResultT = TypeVar("ResultT", bound=JudgedResult)
 

@@ -16,7 +16,7 @@ import orjson
 
 from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.report.rows import COLUMNS_OF_RESULTS, name_in
+from ioi_eval.report.rows import COLUMNS_OF_RESULTS, name_in, to_json
 from ioi_eval.report.texts import distinct_line, printable
 from ioi_eval.rows import Source
 
@@ -169,8 +169,11 @@ def _value(row: Mapping[str, Any], column: str) -> Any:
 
 
 def label_of(value: Any) -> str:
-    """A value as one short line; different values have different lines."""
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+    """A value as one short line; different values have different lines. It is the same for a value of a dump and for
+    that value in a row of results, as dates are written as texts there."""
+    if not isinstance(value, str):
+        value = orjson.loads(to_json([value]))[0]
+    if value is None or value == "":
         return NONE
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # some tables have 1.0 for 1
         value = int(value)
@@ -179,10 +182,4 @@ def label_of(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    try:
-        return orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:  # an integer beyond 64 bits, a text that is no UTF-8, or nested too deep
-        try:
-            return repr(value)
-        except (ValueError, RecursionError):  # what Python does not print either
-            return "(a value that cannot be shown)"
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

@@ -9,9 +9,12 @@ Source: `ioi/run_tests` of huggingface/ioi (`TestResult`, `SubtaskResult.to_dict
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date, time
 from typing import Any, Self
 
 import orjson
@@ -233,3 +236,54 @@ def _calls(attempted: Mapping[str, int]) -> list[dict[str, Any]]:
 
 def _or(value: float | None, blank: float | None) -> float | None:
     return blank if value is None else value
+
+
+# --------------------------------------------------------------------------- as JSON
+
+_LEAST, _MOST = -(2**63), 2**64 - 1
+"""Of integers: orjson, which reads our files, reads others as floats."""
+
+_WHOLE_BITS = 1023
+"""Of integers that are written whole, as text: an id may be one. (Python prints at least 640 digits, which are twice as
+many bits.)"""
+
+
+def to_json(row: dict[str, Any] | list[Any]) -> bytes:
+    """A row, or a column of one, as a line of JSON.
+
+    Other values from tables are converted: dates, decimals, bytes and integers beyond 64 bits to text, NaN to null.
+    Messages may quote a file name that is not UTF-8: invalid bytes become question marks.
+    """
+    try:
+        return orjson.dumps(row, default=_json_value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+    except TypeError:  # an integer beyond 64 bits, or a text that is not UTF-8
+        return (
+            json.dumps(_writable_value(row), default=_json_value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        )
+
+
+_MAX_NESTED = 100
+
+
+def _writable_value(value: Any, left: int = _MAX_NESTED) -> Any:
+    """The value, with a text for integers that readers would change and for values that are nested too deeply, and
+    null for floats that JSON cannot represent."""
+    if left == 0 and isinstance(value, dict | list | tuple):
+        return f"(nested more than {_MAX_NESTED} deep)"
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _writable_value(item, left - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable_value(item, left - 1) for item in value]
+    return value if not isinstance(value, int) or _LEAST <= value <= _MOST else _as_text(value)
+
+
+def _as_text(value: int) -> str:
+    return str(value) if value.bit_length() <= _WHOLE_BITS else f"(an integer of {value.bit_length()} bits)"
+
+
+def _json_value(value: object) -> object:
+    if isinstance(value, orjson.Fragment | date | time):
+        return orjson.loads(orjson.dumps(value))
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob
-from ioi_eval.pipeline.writing import TestLines, to_json
+from ioi_eval.pipeline.writing import TestLines
 from ioi_eval.report.inputs import TextPart, beginning, input_line, input_offsets, stored_input
 from ioi_eval.report.result_files import INPUTS
+from ioi_eval.report.rows import to_json
 
 
 @given(st.binary(max_size=20), st.integers(0, 2 * KEPT_INPUT_BYTES))

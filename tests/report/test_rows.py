@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import json
 from dataclasses import replace
+from typing import Any
 
+import orjson
 import pytest
 
 from ioi_eval.config import Unscored
@@ -23,6 +28,7 @@ from ioi_eval.report.rows import (
     ResultColumns,
     refused_row,
     result_row,
+    to_json,
 )
 from ioi_eval.report.schema_check import wrong_value
 from ioi_eval.report.totals import distinct_outcomes, judge_error
@@ -201,3 +207,29 @@ def test_the_exceeded_limit(verdict: Verdict, limit: str | None, expected: str |
     result = submission_result(PROBLEM, submission, COMPILED, outcomes)
     row = result_row({}, replace(judged("0 0 0"), result=result), target_subtask=None)
     assert row["all_subtasks_results"][0]["test_results"][0]["limit"] == expected
+
+
+def test_all_values_of_a_table_are_written() -> None:
+    """Dates, decimals, bytes, keys that are no texts, integers beyond 64 bits: none of them may end a
+    run after hours.
+    """
+    row: dict[Any, Any] = {"when": datetime.date(2024, 9, 1), "price": decimal.Decimal("1.5"), "raw": b"\xff\x41"}
+    row[7] = "seven"
+    assert json.loads(to_json(row)) == {"when": "2024-09-01", "price": "1.5", "raw": "�A", "7": "seven"}
+    assert json.loads(to_json({**row, "big": 10**30}))["big"] == "1" + 30 * "0"
+    assert json.loads(to_json({**row, "error": "d\udcff.jsonl, row 1"}))["error"] == "d?.jsonl, row 1"
+    assert to_json(row).count(b"\n") == 1
+
+
+def test_integers_of_any_size_are_written() -> None:
+    """Beyond 64 bits they are texts: readers would round them to doubles, and two ids could become one. Longer ones are
+    not written whole. NaN and infinity are null.
+    """
+    for exact in (-(2**63), 2**64 - 1):
+        assert orjson.loads(to_json({"a": exact, "b": float("nan")})) == {"a": exact, "b": None}
+        assert orjson.loads(to_json({"a": exact, "b": 2**64})) == {"a": exact, "b": "18446744073709551616"}
+    assert orjson.loads(to_json({"a": -(2**63) - 1})) == {"a": "-9223372036854775809"}
+    assert orjson.loads(to_json({"a": [1 - 2**1023]})) == {"a": [str(1 - 2**1023)]}
+    assert orjson.loads(to_json({"a": [-(2**1024)]})) == {"a": ["(an integer of 1025 bits)"]}
+    row = {"a": True, "b": [{"c": 10**5000}], "d": "x", "e": [float("nan"), float("inf")]}
+    assert to_json(row) == b'{"a": true, "b": [{"c": "(an integer of 16610 bits)"}], "d": "x", "e": [null, null]}\n'
