@@ -284,6 +284,8 @@ def _as_text(value: int) -> str:
 
 
 def _json_value(value: object) -> object:
-    if isinstance(value, orjson.Fragment | date | time):
+    if isinstance(value, orjson.Fragment):
         return orjson.loads(orjson.dumps(value))
+    if isinstance(value, date | time):  # as orjson writes them; it refuses pandas' times of nanoseconds
+        return value.isoformat()
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
+import pandas as pd
 import pytest
 
 from ioi_eval.config import Unscored
@@ -219,6 +220,11 @@ def test_all_values_of_a_table_are_written() -> None:
     assert json.loads(to_json({**row, "big": 10**30}))["big"] == "1" + 30 * "0"
     assert json.loads(to_json({**row, "error": "d\udcff.jsonl, row 1"}))["error"] == "d?.jsonl, row 1"
     assert to_json(row).count(b"\n") == 1
+    times = {"when": datetime.datetime(2024, 9, 1, 12), "exactly": pd.Timestamp("2024-09-01 12:00:00.000000001")}
+    for number in (1, 10**30):
+        written = json.loads(to_json({**times, "number": number}))
+        assert written["when"] == "2024-09-01T12:00:00"
+        assert written["exactly"] == "2024-09-01T12:00:00.000000001"
 
 
 def test_integers_of_any_size_are_written() -> None:
