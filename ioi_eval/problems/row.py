@@ -156,6 +156,13 @@ class Row:
         value = self.values[column]
         return tuple(value.split()) if isinstance(value, str) else self.texts(column)
 
+    def plain_value(self, column: str) -> Any:
+        """The value as `plain` gives it; `None` if there is no such column."""
+        try:
+            return plain(self.values.get(column))
+        except RecursionError as error:
+            raise self.error(f"{column} is nested too deeply") from error
+
     def pairs(self, column: str) -> tuple[tuple[str, str | None], ...]:
         """A list of `[name, content]` pairs, required; a content may be null."""
         if isinstance(self.values.get(column), dict):

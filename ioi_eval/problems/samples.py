@@ -13,7 +13,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 from ioi_eval.extract.fences import Extracted, encodable
 from ioi_eval.extract.messages import last_answer
-from ioi_eval.problems.row import Row, plain
+from ioi_eval.problems.row import Row
 
 SAMPLE_COLUMNS = ("code", "generation", "messages")
 """The columns in which a list may contain several programs."""
@@ -56,7 +56,7 @@ def _samples(row: Row, column: str) -> Sequence[Any] | None:
     """
     if not row.has(column) or isinstance(row.values[column], str | Mapping):
         return None
-    value = plain(row.values[column])
+    value = row.plain_value(column)
     if not isinstance(value, list):
         return None
     if column == "messages":
@@ -81,7 +81,7 @@ def program_of(
 
 def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = last_answer) -> str | None:
     """The model's text in a row: `generation` if it is not blank, else the answer in `messages`, if there is one."""
-    items = plain(row.values.get("generation"))
+    items = row.plain_value("generation")
     if isinstance(items, list) and any(isinstance(item, Mapping | list) for item in items):
         raise row.error("generation has messages of a conversation; the column for these is messages")
     generation = row.optional_text("generation")
@@ -89,7 +89,7 @@ def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = l
         return generation
     if not row.has("messages"):
         return None
-    messages = plain(row.values["messages"])
+    messages = row.plain_value("messages")
     if not isinstance(messages, list):
         raise row.error("messages is not a list of messages")
     try:

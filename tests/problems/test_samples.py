@@ -80,3 +80,13 @@ def test_a_row_without_an_id() -> None:
     """Its programs have no ids either: APPS numbers them, and other rows are refused later."""
     row = Row(source="dump.jsonl", number=3, values={"generation": ["a", "b"]})
     assert [dict(sample.values) for sample in sample_rows(row, "uuid")] == [{"generation": "a"}, {"generation": "b"}]
+
+
+@pytest.mark.parametrize("column", ["code", "generation", "messages"])
+def test_a_program_that_is_nested_too_deeply(column: str) -> None:
+    """The row is refused because of its value; it is no fault of ours that users should report."""
+    nested: list[Any] = []
+    for _ in range(5000):
+        nested = [nested]
+    with pytest.raises(RowError, match=f"dump.jsonl, row 3: {column} is nested too deeply"):
+        samples(**{column: nested})
