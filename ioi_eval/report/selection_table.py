@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ioi_eval import selection
@@ -162,13 +163,18 @@ def _light(row: ResultRow, where: str) -> ResultRow:
             "code_compiles": row.get("code_compiles"),
             "target_subtask": row.get("target_subtask"),
             "all_subtasks_results": [
-                {name: subtask.get(name) for name in _SUBTASK_COLUMNS}
-                for subtask in row.get("all_subtasks_results") or ()
+                _subtask(*map(subtask.get, _SUBTASK_COLUMNS)) for subtask in row.get("all_subtasks_results") or ()
             ],
             "metadata": {"completion_tokens": selection.reasoning_length(row)},
         }
     except ODD_DATA as error:
         raise InputError(f"{where} is not a row of results ({type(error).__name__}: {error})") from error
+
+
+@lru_cache(maxsize=1 << 16)
+def _subtask(*values: Any) -> Mapping[str, Any]:
+    """A subtask's result, of which most are equal to that of another row: equal ones share this object."""
+    return dict(zip(_SUBTASK_COLUMNS, values, strict=True))
 
 
 def _points_of_group(
