@@ -19,6 +19,7 @@ import queue
 import resource
 import shutil
 import signal
+import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -320,17 +321,36 @@ def _memory_files() -> Iterator[MachineLimit]:
 
 # ---------------------------------------------------------------------- what must be there
 
+_DEVICES = (("/dev/null", stat.S_IROTH | stat.S_IWOTH), ("/dev/urandom", stat.S_IROTH))
+
 
 def _missing_files() -> Iterator[MachineLimit]:
     if not os.path.isdir(f"/proc/{os.getpid()}/fd"):
         advice = "mount it (mount -t proc proc /proc); containers have it by default"
         yield fatal_limit("/proc", "it is not mounted, or is another PID namespace's", "judging reads it", advice)
-    for device in ("/dev/null", "/dev/urandom"):
-        try:
-            os.close(os.open(device, os.O_RDONLY | os.O_CLOEXEC))
-        except OSError as error:
+    for device, others_may in _DEVICES:
+        if problem := _problem_of_device(device, others_may):
             advice = "mount the devices into this root directory (mount --rbind /dev ROOT/dev)"
-            yield fatal_limit(device, f"it cannot be opened ({error.strerror})", "programs read it", advice)
+            yield fatal_limit(device, problem, "programs use it", advice)
+
+
+def _problem_of_device(device: str, others_may: int) -> str:
+    """Why programs cannot use a device; empty if they can. `others_may` are the bits of its mode that they need.
+
+    Without devices, a shell's `> /dev/null` makes a file of that name. All programs could write to it, and read from
+    it what others have written.
+    """
+    try:
+        fd = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        return f"it cannot be opened ({error.strerror})"
+    mode = os.fstat(fd).st_mode
+    os.close(fd)
+    if not stat.S_ISCHR(mode):
+        return "it is a file, not a device"
+    if mode & others_may != others_may:
+        return f"ordinary users may not use it (its mode is {stat.S_IMODE(mode):o})"
+    return ""
 
 
 def _ignored_signal() -> Iterator[MachineLimit]:

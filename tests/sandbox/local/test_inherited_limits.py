@@ -82,6 +82,23 @@ def test_without_devices() -> None:
 
 
 @pytest.mark.root
+def test_files_in_place_of_devices() -> None:
+    """A file in place of /dev/null would keep what a program writes for the next one, so the sandbox is refused."""
+    message = output_of_entering_under("mount -t tmpfs none /dev; touch /dev/null; mknod -m 666 /dev/urandom c 1 9")
+    assert "/dev/null: it is a file, not a device" in message
+    assert "/dev/urandom" not in message
+
+
+@pytest.mark.root
+def test_devices_that_only_root_may_use() -> None:
+    """Programs are never root, so they could not use these."""
+    script = "mount -t tmpfs none /dev; mknod -m 644 /dev/null c 1 3; mknod -m 600 /dev/urandom c 1 9"
+    message = output_of_entering_under(script)
+    assert "/dev/null: ordinary users may not use it (its mode is 644)" in message
+    assert "/dev/urandom: ordinary users may not use it (its mode is 600)" in message
+
+
+@pytest.mark.root
 def test_a_directory_for_temporary_files_without_room(tmp_path: Path) -> None:
     """A directory with too little space or too few inodes is refused: the message has the size and what to set."""
     mount = "mount -t tmpfs -o size={size} none {where}"
