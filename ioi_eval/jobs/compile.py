@@ -169,6 +169,8 @@ def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimit
         return Verdict.CE, f"Compilation stopped: the compiler {how}\n{message}".rstrip()
     killed_by = last.signal or last.killed
     how = f"was killed by {signal_name(killed_by)}" if killed_by else f"produced no program (exit code {last.code})"
+    if killed_by == signal.SIGKILL:
+        how += ", from outside: is there memory left? Give the machine or container more, or use fewer --workers"
     return Verdict.JE, f"the compiler {how}\n{message}".rstrip()
 
 

@@ -65,7 +65,7 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
         ({"limit": "output", "signal": 9}, Verdict.CE, "too many messages", False),
         ({"limit": "wall", "signal": 9}, Verdict.JE, "too busy", True),
         ({"signal": 9, "code": 0}, Verdict.JE, "killed by SIGKILL", True),
-        ({"killed": 9}, Verdict.JE, "killed by SIGKILL", True),
+        ({"killed": 9}, Verdict.JE, "killed by SIGKILL, from outside: is there memory left?", True),
         ({"signal": 11, "code": 0}, Verdict.CE, "Compilation stopped: the compiler was killed by SIGSEGV", True),
         ({"code": 0}, Verdict.CE, "Compilation stopped: the compiler made no program", True),
         # words that a program can make the compiler print lead to a repetition, and change no verdict
