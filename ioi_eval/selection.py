@@ -260,7 +260,8 @@ def _first_results(rows: Sequence[ResultRow]) -> Sequence[Mapping[str, Any]]:
 
 
 def _target(row: ResultRow) -> str:
-    return str(row.get("target_subtask") or "")
+    target = row.get("target_subtask")
+    return "" if target is None else str(target)
 
 
 def _compiles(row: ResultRow) -> bool:

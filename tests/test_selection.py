@@ -178,6 +178,16 @@ def test_a_first_subtask_with_points_is_not_taken_for_samples() -> None:
     assert select(rows, limit=2) == (2, 1)
 
 
+def test_a_target_may_be_the_number_of_a_subtask() -> None:
+    """Results of others may have numbers: 0 is a target too."""
+
+    def row(target: object, length: int) -> ResultRow:
+        results = [{"subtask": number, "score": 0.0, "points": 50.0, "status": "WA"} for number in (0, 1)]
+        return {"target_subtask": target, "all_subtasks_results": results, "generation": "x" * length, "code": "x"}
+
+    assert select([row(None, 9), row(0, 1), row(1, 1)], 2) == (2, 1)
+
+
 def test_rows_that_could_not_be_judged_take_part_and_score_nothing() -> None:
     """A row with JE has no score: it solves nothing, adds no points and raises no error."""
     rows = [make_row(SUBTASKS[2], (None, None, None)), make_row(SUBTASKS[2], (1.0, 0.25, None))]
