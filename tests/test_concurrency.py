@@ -12,6 +12,7 @@ import pytest
 
 from ioi_eval.concurrency import both, for_each, in_thread
 from ioi_eval.errors import TransportError
+from tests.cancelling import cancel_in_each_turn
 
 
 def test_items_are_processed_in_order_by_a_fixed_number_of_workers() -> None:
@@ -157,13 +158,7 @@ def test_a_cancellation_of_two_pieces_of_work_is_not_lost() -> None:
             for _ in range(5):
                 await asyncio.sleep(0)
 
-    async def scenario() -> None:
-        for turns in range(1, 10):
-            task = asyncio.ensure_future(both(failing(), ending_slowly()))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            if task.cancel():
-                with pytest.raises(asyncio.CancelledError):
-                    await task
+    async def together() -> None:
+        await both(failing(), ending_slowly())
 
-    asyncio.run(scenario())
+    asyncio.run(cancel_in_each_turn(together, turns=10))

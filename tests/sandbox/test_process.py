@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from ioi_eval.errors import TransientError
 from ioi_eval.sandbox import process
 from ioi_eval.sandbox.process import ProcessEnd, _descendants, run_process, stage_of
 from ioi_eval.slots import Slots
+from tests.cancelling import cancel_in_each_turn
 
 
 def run(script: str, **options: Any) -> ProcessEnd:
@@ -330,17 +332,8 @@ def test_cancellation_kills_the_group() -> None:
 def test_a_cancellation_at_the_deadline_is_not_lost() -> None:
     """Whenever a caller is cancelled that has not returned yet, also in the turns of the event loop in which the
     deadline passes: else it would go on with its next job after Ctrl-C."""
-
-    async def scenario() -> None:
-        for turns in range(12):
-            task = asyncio.ensure_future(run_process(("sleep", "300"), wall_ms=0, output_bytes=10))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            if task.cancel():
-                with pytest.raises(asyncio.CancelledError):
-                    await task
-
-    asyncio.run(scenario())
+    late = partial(run_process, ("sleep", "300"), wall_ms=0, output_bytes=10)
+    asyncio.run(cancel_in_each_turn(late, turns=12))
 
 
 @pytest.mark.parametrize("kill", ["cancel", "deadline"])
