@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ioi_eval import boxfiles
 from ioi_eval.sandbox.findings import Severity
+from ioi_eval.sandbox.local import inherited_limits
 from ioi_eval.sandbox.piston import conditions as module
 from ioi_eval.sandbox.piston.conditions import conditions_of, fatal, in_one_line
 from ioi_eval.sandbox.piston.probing import ProbeReport
@@ -85,6 +86,7 @@ def test_limits_that_a_worker_inherits() -> None:
         )
         return {(each.what, each.severity, each.advice[:10]) for each in every if each.severity is not Severity.OK}
 
+    assert module._LEAST_CPU_S == inherited_limits._LEAST_CPU_S == 62
     assert found(kib=4 << 20, cpu_s=62) == set()
     assert found(kib=(4 << 20) - 1, cpu_s=61) == {
         ("address space", Severity.BAD, "ulimit -Hv"),
