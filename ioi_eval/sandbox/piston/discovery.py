@@ -231,11 +231,10 @@ class Prober:
         Once says nothing of a limit: the machine may have killed the probe, and newer servers can lose the end of an
         answer.
         """
-        installed, execution = await self._run_probe(url, installed, nonce, padding)
-        report = probing.read_probe(execution, nonce, padding)
-        if report is None:
+        for _ in range(2):
             installed, execution = await self._run_probe(url, installed, nonce, padding)
-            report = probing.read_probe(execution, nonce, padding)
+            if (report := probing.read_probe(execution, nonce, padding)) is not None:
+                break
         return installed, report
 
     async def _run_probe(
