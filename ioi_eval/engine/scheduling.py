@@ -174,8 +174,9 @@ class ProgramRun:
             if may_be_too_large:
                 tests, attempts = tests[: (len(tests) + 1) // 2], 0
             elif attempts == MAX_ATTEMPTS or not isinstance(answer, TransientError) or not retries.take():
+                message = retries.failure_text(answer) if isinstance(answer, TransientError) else str(answer)
                 for test in tests:
-                    self._record(outcome_of_failure(test.test, answer))
+                    self._record(outcome_of_failure(test.test, message))
                 break
         if len(tests) < asked:
             self._max_tests = min(self._max_tests, len(tests))
@@ -192,6 +193,6 @@ class ProgramRun:
             self._record(replace(outcome, test=tests[number].test))
 
 
-def outcome_of_failure(test: str, error: SandboxError) -> TestOutcome:
+def outcome_of_failure(test: str, message: str) -> TestOutcome:
     """The outcome of a test for which the sandbox failed: JE; it is judged again in a later run."""
-    return TestOutcome(test=test, verdict=Verdict.JE, score=None, message=str(error))
+    return TestOutcome(test=test, verdict=Verdict.JE, score=None, message=message)

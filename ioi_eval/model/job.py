@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import signal
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -80,6 +81,18 @@ class Retries:
             return False
         self.left -= 1
         return True
+
+    def failure_text(self, last: object, why: str = "") -> str:
+        """The message for a job that is not sent again: how often it was tried, on which workers, and the last error.
+
+        If no worker is known, as on this machine, it is that error alone.
+        """
+        if not self.tried:
+            return str(last)
+        count = Counter(self.tried)
+        where = ", ".join(name if n == 1 else f"{name} ({n} times)" for name, n in count.items())
+        times = "once" if count.total() == 1 else f"{count.total()} times"
+        return f"the job was tried {times}, on {where}, without an answer that could be used; {why}at last: {last}"
 
 
 @fast_dataclass

@@ -79,7 +79,7 @@ async def _run_test(
     except SandboxError as error:
         if compiled is None:
             raise
-        run.judging.record(outcome_of_failure(test, error))
+        run.judging.record(outcome_of_failure(test, str(error)))
         outcomes = run.judging.outcomes().values()
         if len(outcomes) >= _MAX_FAILED and all(each.verdict is Verdict.JE for each in outcomes):
             raise

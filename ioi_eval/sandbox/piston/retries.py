@@ -16,7 +16,6 @@ again.
 from __future__ import annotations
 
 import random
-from collections import Counter
 
 from ioi_eval.errors import ExhaustedError, SandboxError, TransientError
 from ioi_eval.model import Retries
@@ -45,12 +44,7 @@ def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxErr
     """The error for a job that is not sent again: how often it was tried, where, and the last result."""
     if not isinstance(last, TransientError):
         return last
-    count = Counter(retries.tried)
-    where = ", ".join(name if n == 1 else f"{name} ({n} times)" for name, n in count.items())
-    times = "once" if count.total() == 1 else f"{count.total()} times"
-    error = ExhaustedError(
-        f"the job was tried {times}, on {where}, without an answer that could be used; {why}at last: {last}"
-    )
+    error = ExhaustedError(retries.failure_text(last, why))
     error.__cause__ = last
     return error
 
