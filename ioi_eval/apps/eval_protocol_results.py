@@ -19,8 +19,8 @@ from ioi_eval.compat.terms import Code
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
-from ioi_eval.problems.apps import apps_problem
-from ioi_eval.problems.row import plain
+from ioi_eval.problems.apps import apps_problem, with_lists
+from ioi_eval.problems.row import Row
 
 _CODES: Mapping[Verdict, Code] = {Verdict.AC: True, Verdict.WA: False, Verdict.PA: False, Verdict.CE: -2}
 """The code of a test by its verdict; -1 (error or out of time) for all others."""
@@ -53,28 +53,19 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
     value = _parsed(ground_truth)
     if not as_is and isinstance(ground_truth, dict) and isinstance(value, dict):
         try:
-            value = {name: _with_lists(list(item) if isinstance(item, tuple) else item) for name, item in value.items()}
+            value = {name: with_lists(list(item) if isinstance(item, tuple) else item) for name, item in value.items()}
         except RecursionError:
             return judge_failed("Invalid ground_truth: lists are nested too deeply")
     if not isinstance(value, EvaluateResult) and not isinstance(value["inputs"], list):
         value = evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
     if isinstance(value, EvaluateResult):
         return value if as_is else _at_fault(value)
-    problem = apps_problem({"input_output": value})
+    problem = apps_problem(Row(source="ground_truth", number=1, values={"input_output": value}))
     if as_is or (problem.fault is None and problem.tests):
         return problem
     if problem.fault in (None, RowFault.EMPTY):
         return _at_fault(evaluation([], [{}]))
     return judge_failed(f"Invalid ground_truth: {problem.reason}")
-
-
-def _with_lists(value: Any) -> Any:
-    """The value with arrays, as a row of pandas has them, as lists. Tuples stay: a program can use them as keys."""
-    if isinstance(value, tuple):
-        return tuple(map(_with_lists, value))
-    if isinstance(value, list):
-        return [_with_lists(item) for item in value]
-    return {key: _with_lists(item) for key, item in value.items()} if isinstance(value, dict) else plain(value)
 
 
 def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:

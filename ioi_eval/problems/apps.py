@@ -16,6 +16,7 @@ import json
 import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, InputError, NotReadWarning, internal_error_text
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Lines, RowFault, StdinTest
 from ioi_eval.problems import apps_values, big_json
-from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
+from ioi_eval.problems.row import Row, Source, misspelling, plain, warn_of_misspelled
 from ioi_eval.problems.samples import SAMPLE_COLUMNS
 
 _ID_COLUMNS = ("problem_id", "id")
@@ -81,7 +82,7 @@ def apps_problem(row: Row | Mapping[str, Any], index: int = 0) -> AppsProblem:
     Args:
         row: of a data set, as in `codeparrot/apps`; also a plain mapping of column to value. Of the columns, only
             `input_output` is needed: its JSON text or object. `problem_id` (or `id`), `difficulty` and `starter_code`
-            are read too.
+            are read too. A mapping may have arrays in the place of lists, as a row of pandas has them.
         index: its position in the unfiltered split, from 0; also its id if the row has none.
 
     Returns:
@@ -90,7 +91,10 @@ def apps_problem(row: Row | Mapping[str, Any], index: int = 0) -> AppsProblem:
     Raises:
         RowError: its id cannot be read.
     """
-    row = row if isinstance(row, Row) else Row(source="apps_problem", number=index + 1, values=row)
+    if not isinstance(row, Row):
+        with suppress(RecursionError):  # then its fault is that it is nested too deeply
+            row = {**row, _TESTS: with_lists(row.get(_TESTS))}
+        row = Row(source="apps_problem", number=index + 1, values=row)
     if row.broken:
         return AppsProblem(
             id=problem_id(row, index), index=index, fault=RowFault.TOO_LARGE, reason=f"the row {row.broken}"
@@ -102,6 +106,15 @@ def apps_problem(row: Row | Mapping[str, Any], index: int = 0) -> AppsProblem:
     except ODD_DATA as error:
         reason = internal_error_text(error, "reading this row")
         return AppsProblem(id=problem_id(row, index), index=index, fault=RowFault.INTERNAL, reason=reason)
+
+
+def with_lists(value: Any) -> Any:
+    """The value with arrays, as a row of pandas has them, as lists. Tuples stay: a program can use them as keys."""
+    if isinstance(value, tuple):
+        return tuple(map(with_lists, value))
+    if isinstance(value, list):
+        return [with_lists(item) for item in value]
+    return {key: with_lists(item) for key, item in value.items()} if isinstance(value, dict) else plain(value)
 
 
 def problem_id(row: Row, index: int) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ioi_eval.compat import mcpbr
@@ -47,6 +48,29 @@ def test_text_and_object_are_the_same() -> None:
     assert problem(column).tests == problem(json.dumps(column)).tests
     assert [test.number for test in problem(column).tests] == [0, 1]
     assert problem({**column, "fn_name": None}).fn_name is None
+
+
+def test_arrays_of_a_callers_row() -> None:
+    """A row of pandas has arrays in the place of lists, at any depth; tuples stay."""
+    arrays = {
+        "inputs": np.array([np.array(["1", "2"], dtype=object), "3"], dtype=object),
+        "outputs": np.array(["a", "b"]),
+    }
+    assert apps_problem({"input_output": arrays}) == apps_problem(
+        {"input_output": {"inputs": [["1", "2"], "3"], "outputs": ["a", "b"]}}
+    )
+    calls = {"fn_name": "f", "inputs": np.array([[1, 2]]), "outputs": [np.int64(3)]}
+    (test,) = apps_problem({"input_output": calls}).tests
+    assert isinstance(test, CallTest)
+    assert (test.given, test.expected) == ((1, 2), 3)
+    (test,) = apps_problem({"input_output": {"fn_name": "f", "inputs": [[(1, 2)]], "outputs": [3]}}).tests
+    given: Any = test.given
+    assert given == ((1, 2),)
+    deep: Any = []
+    for _ in range(sys.getrecursionlimit()):
+        deep = [deep]
+    found = apps_problem({"input_output": {"fn_name": "f", "inputs": [deep], "outputs": [3]}})
+    assert found.fault is RowFault.TOO_LARGE
 
 
 def test_lines_of_input_are_joined() -> None:
