@@ -120,7 +120,7 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
     without_year = False
     for row, key in selection.rows(source, (id_column, "year", "problem_id", "language", *SAMPLE_COLUMNS)):
         counts[key] += _samples(row, id_column)
-        without_year = without_year or (key is not None and not row.has("year"))
+        without_year = without_year or (key is not None and not row.states("year"))
         if (language := stated_language(row.values)) is not None:
             languages.add(language)
     if not counts:
@@ -234,7 +234,7 @@ def _without_problem(row: Row, key: ProblemKey, problems: ProblemSet) -> Refused
         kind = str(unusable)
     else:
         kind = f"unknown problem {key}: it is not in --problems"
-        if not row.has("year"):
+        if not row.states("year"):
             kind += f" (a row without a year is for {DEFAULT_YEAR})"
         if similar := problems.similar_to(key):
             kind += f". Did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"

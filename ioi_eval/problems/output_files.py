@@ -64,7 +64,7 @@ def with_outputs(submission: Submission, row: Row, problem: Problem) -> Submissi
 
 
 def _files(row: Row) -> Iterator[tuple[str, bytes]]:
-    column = next((column for column in OUTPUT_COLUMNS if row.has(column) and any(row.files(column))), None)
+    column = next((column for column in OUTPUT_COLUMNS if row.states(column) and any(row.files(column))), None)
     for name, content in () if column is None else row.files(column):
         yield name, content if isinstance(content, bytes) else content.encode("utf-8", "replace")
 

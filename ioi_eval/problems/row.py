@@ -74,6 +74,11 @@ class Row:
         value = self.values.get(column)
         return value is not None and not (isinstance(value, float) and math.isnan(value))
 
+    def states(self, column: str) -> bool:
+        """Whether the column has a value, and not an empty text, which a table made from a CSV file has for none."""
+        value = self.values.get(column)
+        return self.has(column) and not (isinstance(value, str) and not value)
+
     def text(self, column: str) -> str:
         """A text; it is required and must not be empty."""
         value = self.optional_text(column)
@@ -107,7 +112,7 @@ class Row:
         value = self.values.get(column)
         if type(value) is int and value.bit_length() <= _INTEGER_BITS:  # the usual case
             return value
-        if default is not None and not self.has(column):
+        if default is not None and not self.states(column):
             return default
         if isinstance(value, str) and len(value) < _NUMBER_LENGTH and value.strip().removeprefix("-").isdecimal():
             value = int(value)

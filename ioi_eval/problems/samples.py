@@ -87,7 +87,7 @@ def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = l
     generation = row.optional_text("generation")
     if generation is not None and generation.strip():
         return generation
-    if not row.has("messages"):
+    if not row.states("messages"):
         return None
     messages = row.plain_value("messages")
     if not isinstance(messages, list):

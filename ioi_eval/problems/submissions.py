@@ -191,7 +191,7 @@ def with_includes(submission: Submission, problem: Problem) -> Submission:
 def target_subtask(row: Row) -> str | None:
     """The subtask that the generation was asked to solve, if the row says so."""
     for column in ("target_subtask", "subtask"):
-        if row.has(column):
+        if row.states(column):
             return row.identifier(column)
     return None
 
@@ -208,7 +208,7 @@ def _language(row: Row) -> Language:
 def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
     """The source files of a row; empty if its program is a single text, or if it has none."""
     by_name, code = SOURCE_COLUMNS
-    column = by_name if row.has(by_name) and any(row.files(by_name)) else code
+    column = by_name if row.states(by_name) and any(row.files(by_name)) else code
     value = row.values.get(column)
     if column == code and (isinstance(value, str) or not isinstance(value, Mapping | Sequence)):
         return ()

@@ -161,7 +161,7 @@ def _id_column(wanted: str | None) -> str:
 def _first_of(row: Row, columns: tuple[str, str]) -> str:
     """The first of these columns that the row has."""
     for column in columns:
-        if row.has(column):
+        if row.states(column):
             return column
     raise row.error(
         f"the solution has no name: {' and '.join(sorted(columns))} are missing or null; the row has: {row.columns}."
@@ -194,8 +194,8 @@ def _solution(
     row: Row, name: str, problem: Problem, submission: Submission, others_result: StatedResult | None
 ) -> StatedSolution:
     subtasks = _subtasks(row, problem)
-    label = None if subtasks else row.optional_text("expected")
-    total = _total(row) if row.has("expected_total") else None
+    label = None if subtasks else row.optional_text("expected") or None
+    total = _total(row) if row.states("expected_total") else None
     return StatedSolution(
         name=name,
         problem=problem,
@@ -223,7 +223,7 @@ def _total(row: Row) -> tuple[float, float]:
 
 
 def _subtasks(row: Row, problem: Problem) -> dict[str, Expectation]:
-    if not row.has("expected_subtasks"):
+    if not row.states("expected_subtasks"):
         return {}
     stated = row.values["expected_subtasks"]
     if not isinstance(stated, Mapping):

@@ -37,9 +37,9 @@ def test_integers_beyond_64_bits_are_refused(value: object) -> None:
         row(year=value).integer("year")
 
 
-@pytest.mark.parametrize("values", [{}, {"year": None}, {"year": float("nan")}])
+@pytest.mark.parametrize("values", [{}, {"year": None}, {"year": float("nan")}, {"year": ""}])
 def test_default_stands_for_absent_null_and_nan(values: dict[str, Any]) -> None:
-    """pandas writes a missing value as NaN."""
+    """pandas writes a missing value as NaN. Of a CSV file, it reads one as an empty text."""
     assert row(**values).integer("year", 2024) == 2024
 
 

@@ -21,6 +21,7 @@ from ioi_eval.model import (
     Subtask,
     TestCase,
 )
+from ioi_eval.problems.output_files import with_outputs
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import (
     MAX_CODE_BYTES,
@@ -307,6 +308,20 @@ def test_target_subtask_is_read_from_either_column() -> None:
     ]
     found = [target_subtask(Row(source="d", number=1, values=values)) for values in rows]
     assert found == ["01-a", "02-b", None, None]
+
+
+def test_empty_texts_of_a_csv_file_are_no_values() -> None:
+    """pandas, called as the message about CSV files says, reads an empty cell as an empty text."""
+    columns = dict.fromkeys(
+        ("year", "messages", "source_files", "outputs", "files", "language", "target_subtask", "subtask"), ""
+    )
+    found = read(code="int g();", **columns)
+    assert (found.code, found.problem.year, found.language) == ("int g();", 2024, Language.CPP)
+    row = Row(source="dump.csv", number=1, values=columns)
+    assert target_subtask(row) is None
+    assert read(generation="", **columns).code is None
+    task = replace(problem(), method=OutputOnly(output_tests=("a",)))
+    assert with_outputs(Submission(id="u", problem=task.key, code=None), row, task).outputs == ()
 
 
 def test_columns_are_complete() -> None:

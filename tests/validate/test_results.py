@@ -243,6 +243,13 @@ def test_a_misspelled_statement_is_named() -> None:
         read_solutions(Rows(row), KNOWN)
 
 
+def test_empty_texts_state_nothing() -> None:
+    """A table made from a CSV file has them for empty cells."""
+    empty = {"label": "", "expected": "", "expected_subtasks": "", "expected_total": ""}
+    reading = read_solutions(Rows({**BASE, "uuid": "u", **empty}, {**BASE, "uuid": "v", "expected": "AC"}), KNOWN)
+    assert (reading.unstated, [solution.name for solution in reading.solutions]) == (["2024/nile, u"], ["v"])
+
+
 def test_odd_values_are_errors_of_their_rows() -> None:
     """An integer beyond all floats, points that nothing can have, and a conversation that is nested too deeply."""
     for total in ([0, 10**400], "full", {"least": 0}):
