@@ -45,11 +45,14 @@ _ADVICE = {
     ".arrow": "Give the directory that `Dataset.save_to_disk` made; or, in Python: "
     "datasets.Dataset.from_file('FILE.arrow').to_parquet('FILE.parquet')",
     **dict.fromkeys((".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"), _IMPORT),
+    ".bz2": "Unpack it: bunzip2 FILE.bz2",
+    ".xz": "Unpack it: unxz FILE.xz",
+    ".ndjson": "Rename it: FILE.jsonl",
 }
-"""What to do with files of other formats."""
+"""What to do with files of other formats; the first ending that fits counts."""
 _OF_PACKAGES = ("problem.json", "problem.yaml", "problem.xml", "task.yaml", "info.toml", "domjudge-problem.ini")
 """Files by which a directory is the package of a problem."""
-_ROWS = (*ENDINGS, ".jsonl.zst", ".arrow")
+_ROWS = (*ENDINGS, ".jsonl.zst", ".jsonl.bz2", ".jsonl.xz", ".ndjson", ".arrow")
 """Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a directory is a saved data set, with splits and without."""

@@ -342,7 +342,7 @@ def test_a_directory_without_rows_lists_the_known_extensions(tmp_path: Path) -> 
         open_source(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["sum.zip", "sum.tar.gz", "problem.json", "task.yaml"])
+@pytest.mark.parametrize("name", ["sum.zip", "sum.tar.gz", "sum.tar.xz", "problem.json", "task.yaml"])
 def test_a_package_of_a_problem_is_not_rows(tmp_path: Path, name: str) -> None:
     """The message names the command that makes rows of it, be it an archive or a directory."""
     (tmp_path / name).write_text("")
@@ -350,7 +350,16 @@ def test_a_package_of_a_problem_is_not_rows(tmp_path: Path, name: str) -> None:
         open_source(tmp_path / name if name.startswith("sum") else tmp_path)
 
 
-@pytest.mark.parametrize(("ending", "advice"), [("jsonl.zst", "unzstd"), ("arrow", "save_to_disk")])
+@pytest.mark.parametrize(
+    ("ending", "advice"),
+    [
+        ("jsonl.zst", "unzstd"),
+        ("jsonl.bz2", "bunzip2"),
+        ("jsonl.xz", "unxz"),
+        ("ndjson", "Rename it: FILE.jsonl"),
+        ("arrow", "save_to_disk"),
+    ],
+)
 def test_a_directory_with_rows_that_cannot_be_read_is_refused(tmp_path: Path, ending: str, advice: str) -> None:
     """Its other files are not read alone: the rows of this one would be missing."""
     jsonl(tmp_path / "a.jsonl")
