@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any, Self
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.journal import check_writable
+from ioi_eval.journal import check_writable, options_of_first_run
 from ioi_eval.report.result_files import INPUTS, MCPBR_RECORDS, RESULTS, SUMMARY, TESTS
 from ioi_eval.rows import reads_all_files
 
@@ -75,8 +75,22 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
         raise InputError(
             f"--out {out} holds results of {before.command}, which this would replace; choose another --out"
         )
+    if not before.command and (other := _command_with(options_of_first_run(out))) not in ("", command):
+        raise InputError(
+            f"--out {out} holds the journal of {other}, whose results are not written yet; repeat that command to "
+            "write them, or choose another --out"
+        )
     _refuse_foreign(out, _WRITTEN[command], before)
     return check_writable(out)
+
+
+def _command_with(options: Mapping[str, Any]) -> str:
+    """The command that has these options in its journal; empty if that is not known."""
+    if "dataset" in options:
+        return APPS_SCORE
+    if "solutions" in options:
+        return VALIDATE
+    return SCORE if "tests" in options else ""
 
 
 def _refuse_foreign(out: Path, names: Iterable[str], before: Earlier) -> None:

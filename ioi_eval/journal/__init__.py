@@ -56,7 +56,14 @@ process writes it; a `SetupError` that a journal cannot be written. Both say wha
 
 from ioi_eval.journal.codec import decode_result, encode_result
 from ioi_eval.journal.frames import Keys, RecordKind, keys_of, name_key
-from ioi_eval.journal.opening import Index, StoredLevel, StoredResult, check_writable, read_index
+from ioi_eval.journal.opening import (
+    Index,
+    StoredLevel,
+    StoredResult,
+    check_writable,
+    options_of_first_run,
+    read_index,
+)
 from ioi_eval.journal.records import Record, TemporaryRecords
 from ioi_eval.journal.store import Journal
 
@@ -74,5 +81,6 @@ __all__ = [
     "encode_result",
     "keys_of",
     "name_key",
+    "options_of_first_run",
     "read_index",
 ]

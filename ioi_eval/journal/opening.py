@@ -13,6 +13,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.fast_dataclass import fast_dataclass
@@ -120,6 +123,24 @@ def read_index(directory: Path) -> tuple[Index, tuple[str, ...]]:
         finally:
             os.close(fd)
     return index, tuple(notes)
+
+
+def options_of_first_run(directory: Path) -> dict[str, Any]:
+    """The options of the first run that wrote to the journal of a directory; empty if there is none that can be read.
+    (A merge is not a run.)"""
+    start = len(frames.MAGIC)
+    with (
+        contextlib.suppress(OSError, ValueError),  # there is none, or it is empty
+        open(directory / "journal", "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+        memoryview(mapped) as buffer,
+    ):
+        for record in frames.whole_frames(buffer, start) if buffer[:start] == frames.MAGIC else ():
+            if record.kind is RecordKind.RUN:
+                options = orjson.loads(bytes(buffer[record.body : record.end - 1]))
+                if "merged" not in options:
+                    return dict(options)
+    return {}
 
 
 def open_to_read(path: Path, advice: str = "") -> int:

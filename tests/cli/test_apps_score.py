@@ -152,6 +152,34 @@ def test_results_of_the_other_family_are_not_replaced(score: Start, start: Start
     assert {path: path.read_bytes() for path in kept} == kept
 
 
+def test_a_journal_of_the_other_family_is_not_continued(
+    score: Start, start: Start, write: Write, tmp_path: Path
+) -> None:
+    """A run that was killed leaves only its journal. No other command writes into it: `merge` and the run's own command
+    would then refuse the directory, and what was judged would be lost."""
+    dump = write("dump.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE})
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+    contest = write("contest.jsonl", submission_row("a"))
+    assert score(dump).returncode == start("score", contest, *sources, "--out", "ioi").returncode == 0
+    for out in ("out", "ioi"):
+        for path in (tmp_path / out).iterdir():
+            if path.name != "journal":
+                path.unlink()
+    assert start("merge", "ioi", "--out", "merged").returncode == 0
+    for ended, words in (
+        (start("score", contest, *sources, "--out", "out"), "--out out holds the journal of ioi-eval apps score, "),
+        (score(dump, "--out", "ioi"), "--out ioi holds the journal of ioi-eval score, whose results are not written"),
+        (score(dump, "--out", "merged"), "--out merged holds the journal of ioi-eval score, "),
+        (start("validate", contest, *sources, "--out", "ioi"), "--out ioi holds the journal of ioi-eval score, "),
+    ):
+        assert ended.returncode == 2
+        assert words in ended.stderr
+    assert "1 judged" not in score(dump).stdout
+    assert "1 judged" not in start("score", contest, *sources, "--out", "merged").stdout
+
+
 def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, rows: Rows) -> None:
     """This also holds if the same number of rows is for another problem. With a data set of other problems nothing is
     replaced.
