@@ -15,6 +15,7 @@ from ioi_eval.cli.run_tests import RunTestsCall
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
+from ioi_eval.journal import options_of_first_run
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.writing import write_text
 from ioi_eval.report.hub import HubResults, check_name
@@ -60,10 +61,10 @@ def _calls(call: RunTestsCall) -> tuple[ScoreCall, ...]:
 
 
 def _occupied(directory: Path) -> dict[str, str]:
-    """The directories that already have results, each with its data set."""
+    """The directories that already have results, or the journal of a run that was killed, each with its data set."""
     paths = directory.iterdir() if directory.is_dir() else ()
-    dumps = {path.name: Earlier.of(path).options.get("dump") for path in paths if path.is_dir()}
-    return {name: str(dump) for name, dump in dumps.items() if dump}
+    runs = {path.name: Earlier.of(path).options or options_of_first_run(path) for path in paths if path.is_dir()}
+    return {name: str(options["dump"]) for name, options in runs.items() if options.get("dump")}
 
 
 def _add_pages(hub: HubResults | None, command: RunTestsCall, call: ScoreCall, outcome: DumpOutcome) -> int:

@@ -80,7 +80,7 @@ def test_a_second_call_judges_only_new_rows(start: Start, write: Write, rows_her
 
 
 def test_data_sets_of_the_same_name_are_kept_apart(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """In one call and in two calls."""
+    """In one call and in several calls."""
     for folder, code in (("x", RIGHT), ("y", NARROW)):
         (tmp_path / folder).mkdir()
         write(f"{folder}/dump.jsonl", submission_row("one", code))
@@ -89,6 +89,12 @@ def test_data_sets_of_the_same_name_are_kept_apart(start: Start, write: Write, r
     overview = (tmp_path / "results" / "reports" / "README.md").read_text()
     assert "(dump/README.md)" in overview, "the overview is of all that stands there"
     assert verdicts(tmp_path / "results" / "dump") == {"one": "AC"}
+    assert verdicts(tmp_path / "results" / "y--dump") == {"one": "WA"}
+    for path in (tmp_path / "results").glob("*dump/*"):  # what a run leaves that is killed
+        if path.name != "journal":
+            path.unlink()
+    assert start("run-tests", "y/dump.jsonl", *OWN).returncode == 0
+    assert [path.name for path in (tmp_path / "results" / "dump").iterdir()] == ["journal"]
     assert verdicts(tmp_path / "results" / "y--dump") == {"one": "WA"}
 
 
