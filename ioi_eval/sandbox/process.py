@@ -186,6 +186,11 @@ class _Process:
         return self._popen.returncode is not None
 
     @property
+    def is_gone(self) -> bool:
+        """Whether it has ended, and its streams are closed."""
+        return self.has_ended and self.stdout.closed and self.stderr.closed
+
+    @property
     def returncode(self) -> int:
         assert self._popen.returncode is not None
         return self._popen.returncode
@@ -297,23 +302,37 @@ async def _end_streams(process: _Process, streams: Sequence[asyncio.Task[None]])
 
 async def _kill_and_wait(process: _Process) -> None:
     """Kill what is left of the process and its group, and wait for its end, even if the caller is cancelled meanwhile,
-    several times; then raise the cancellation. (A deadline may pass during one.)"""
+    several times; then raise the cancellation. (A deadline may pass during one.)
+
+    A task of its own waits for the end: anyio, which inspect-ai and FastAPI use, cancels a task in each turn of the
+    event loop until it has ended, so that task never sees a descriptor become ready.
+    """
     _kill_group(process)
     if process.stdin is not None:
         process.stdin.close()
     cancelled: asyncio.CancelledError | None = None
-    while not (process.has_ended and process.stdout.closed and process.stderr.closed):
-        try:
+    if not process.is_gone:
+        ending = asyncio.create_task(_until_gone(process))
+        while not ending.done():
+            try:
+                await asyncio.wait([ending])
+            except asyncio.CancelledError as error:
+                cancelled = error
+        ending.result()
+    _reap_orphans()
+    if cancelled is not None:
+        raise cancelled
+
+
+async def _until_gone(process: _Process) -> None:
+    """Wait for the end of a killed process, also if `asyncio.run` ends meanwhile and cancels this task."""
+    while not process.is_gone:
+        with contextlib.suppress(asyncio.CancelledError):
             async with asyncio.TaskGroup() as group:
                 outputs = process.stdout, process.stderr
                 streams = [group.create_task(_read(stream, bytearray())) for stream in outputs]
                 await process.wait()
                 await _end_streams(process, streams)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    _reap_orphans()
-    if cancelled is not None:
-        raise cancelled
 
 
 def _kill_group(process: _Process) -> None:

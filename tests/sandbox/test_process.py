@@ -336,6 +336,20 @@ def test_a_cancellation_at_the_deadline_is_not_lost() -> None:
     asyncio.run(cancel_in_each_turn(late, turns=12))
 
 
+def test_a_caller_that_is_cancelled_in_every_turn_ends() -> None:
+    """anyio cancels a task in each turn of the event loop until it has ended. The task waited for ever."""
+
+    async def scenario() -> bool:
+        task = asyncio.ensure_future(run_process(("sleep", "300"), wall_ms=600_000, output_bytes=10))
+        until = time.monotonic() + 60
+        while not task.done() and time.monotonic() < until:
+            await asyncio.sleep(0)
+            task.cancel()
+        return task.cancelled()
+
+    assert asyncio.run(scenario())
+
+
 @pytest.mark.parametrize("kill", ["cancel", "deadline"])
 def test_a_process_in_another_session_is_killed_too(kill: str) -> None:
     """With reduced isolation, a compiler runs in its own session. It and its children end with the box."""
