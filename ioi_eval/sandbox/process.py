@@ -13,6 +13,7 @@ import errno
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -34,6 +35,12 @@ _LEFT_S = 2.0
 server that it has started, the connection that `ssh` keeps with ControlPersist."""
 
 _MORE_PROCESSES = "raise the limit on processes (ulimit -u, docker run --pids-limit), or run fewer jobs at once"
+
+_starting = threading.RLock()
+"""Held while a process is started, and while another thread forks (a data loader of a trainer, say): the forked process
+would have the pipes of the one that starts, and its start ends only when nobody can write to them any more."""
+
+os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_starting.release)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,17 +157,18 @@ class _Process:
         try:
             # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
             # 16 ms or more in a process of 500 MB
-            self._popen = subprocess.Popen(
-                argv,
-                bufsize=0,
-                stdin=subprocess.PIPE if reads else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=tuple(descriptors),
-                cwd=cwd,
-                env=dict(environment),
-                start_new_session=True,
-            )
+            with _starting:
+                self._popen = subprocess.Popen(
+                    argv,
+                    bufsize=0,
+                    stdin=subprocess.PIPE if reads else subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    pass_fds=tuple(descriptors),
+                    cwd=cwd,
+                    env=dict(environment),
+                    start_new_session=True,
+                )
         except OSError as error:
             reason = f" ({error}): {_MORE_PROCESSES}" if error.errno == errno.EAGAIN else f": {error.strerror}"
             raise TransientError(f"cannot start {argv[0]}{reason}") from error

@@ -121,6 +121,34 @@ def test_deadline_during_much_output() -> None:
     asyncio.run(scenario())
 
 
+def test_no_process_is_forked_while_one_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forked process had the pipes of the one that started. The start, and all later ones, waited for its end."""
+    events: list[str] = []
+    forked = threading.Event()
+
+    def fork() -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        events.append("forked")
+        forked.set()
+        os.waitpid(child, 0)
+
+    forking, start = threading.Thread(target=fork), subprocess.Popen
+
+    def start_slowly(*args: Any, **options: Any) -> Any:
+        forking.start()
+        forked.wait(2)  # in vain
+        started = start(*args, **options)
+        events.append("started")
+        return started
+
+    monkeypatch.setattr(subprocess, "Popen", start_slowly)
+    assert run("echo done").stdout == b"done\n"
+    forking.join()
+    assert events == ["started", "forked"]
+
+
 def test_much_stderr_does_not_block() -> None:
     """stderr over its limit is discarded, and the program runs on."""
     end = run("head -c 3000000 /dev/zero >&2; echo done")
