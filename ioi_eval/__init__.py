@@ -79,8 +79,48 @@ _MODULES = {
 """The public names, by the module that has them."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
-__all__ = ["__version__", "sample"]
-__all__ += list(_HOMES)
+__all__ = [
+    "ArtifactStore",
+    "Batch",
+    "BatchAndOutput",
+    "BlobStore",
+    "CheckerProtocol",
+    "Communication",
+    "Interactive",
+    "IoiEvalError",
+    "Isolation",
+    "JudgeProgram",
+    "KeptPrograms",
+    "Language",
+    "LocalSandbox",
+    "OutputOnly",
+    "PistonCluster",
+    "Policy",
+    "Problem",
+    "ProblemKey",
+    "ProcessIO",
+    "ScoreType",
+    "Scorer",
+    "SourceFile",
+    "Submission",
+    "SubmissionResult",
+    "Subtask",
+    "SubtaskResult",
+    "TestCase",
+    "TestOutcome",
+    "Tokens",
+    "TwoSteps",
+    "Verdict",
+    "WhiteDiff",
+    "__version__",
+    "load_problems",
+    "load_results",
+    "open_source",
+    "run_submission",
+    "sample",
+    "score_submission",
+    "submission_from_row",
+]
 
 _NAMES_HERE = {
     "PistonClient": "PistonCluster",

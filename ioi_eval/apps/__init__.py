@@ -35,7 +35,19 @@ _MODULES = {
 """The public names, by the module that has them."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
-__all__ = list(_HOMES)
+__all__ = [
+    "AppsExecutor",
+    "AppsProblem",
+    "AppsResult",
+    "AppsSettings",
+    "EvaluateResult",
+    "EvaluationRow",
+    "Message",
+    "MetricResult",
+    "apps_dataset_to_evaluation_row",
+    "apps_problem",
+    "evaluate_apps_solution",
+]
 
 _OF_EVAL_PROTOCOL = frozenset({"evaluation_test", "RolloutProcessor", "SingleTurnRolloutProcessor"})
 """Names in `eval_protocol.pytest` that we do not offer."""

@@ -1,7 +1,7 @@
 """`evaluate_apps_solution`: Eval Protocol's function, on our sandbox; and the conversion of APPS rows to its rows.
 
 Both return classes of the package `eval-protocol` if the caller has imported it, else ours, which have the same fields.
-The package takes seconds to import, so it is never imported here.
+The package takes seconds to import, so it is never imported here; for type checkers they are always ours.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TIMEOUT_S = 10.0  # Source: its `execution_timeout`
 _KNOWN = ("execution_timeout", "compat", "comparator", "memory_mb", "python", "isolation", "slots")
 
 
-def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **kwargs: Any) -> Any:
+def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **kwargs: Any) -> EvaluateResult:
     """Score the program in a conversation: Eval Protocol's function, with its strings and metrics.
 
     By default the program is judged as on Eval Protocol's page: each test has its own process, and the page's prelude
@@ -61,7 +61,7 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
     return _as_theirs(_evaluate(messages, ground_truth, kwargs))
 
 
-def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[Any]:
+def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[EvaluationRow]:
     """Rows of APPS as Eval Protocol's: the question is the user's message, the tests are the ground truth.
 
     Args:
@@ -160,10 +160,11 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     )
 
 
-def _as_theirs(result: EvaluateResult) -> Any:
+def _as_theirs(result: EvaluateResult) -> EvaluateResult:
     """The result as the package's class, if the caller has imported the package."""
-    theirs = sys.modules.get("eval_protocol.models")
+    theirs: Any = sys.modules.get("eval_protocol.models")
     if theirs is None:
         return result
     metrics = {name: theirs.MetricResult(**dict(metric.items())) for name, metric in result.metrics.items()}
-    return theirs.EvaluateResult(**{**dict(result.items()), "metrics": metrics})
+    converted: EvaluateResult = theirs.EvaluateResult(**{**dict(result.items()), "metrics": metrics})
+    return converted
