@@ -292,6 +292,12 @@ class Compilation {
     return made;
   }
 
+  // Whether it is a file that was put there, and not something that a step has put in its place.
+  bool is_as_put(const std::string& path, const struct stat& status) const {
+    auto put = put_.find(path);
+    return put != put_.end() && S_ISREG(status.st_mode) && status.st_size == file_size(files_.get(put->second));
+  }
+
   // Adds the files of a directory, and of those in it: rustc makes one, and a program that a compiler executes could make many.
   // `before`: what precedes their names in the plan.
   void add_made(int parent, const char* directory_name, const std::string& before, int depth, Made& made) const {
@@ -300,7 +306,7 @@ class Compilation {
     each_entry(again.get(), [&](int directory, const char* name) {
       struct stat status;
       std::string path = before + name;
-      if (made.all.files > kStepFiles || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || put_.count(path) > 0) return;
+      if (made.all.files > kStepFiles || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || is_as_put(path, status)) return;
       made.all.files++;
       if (S_ISDIR(status.st_mode) && !executes_own_files()) return add_made(directory, name, path + '/', depth + 1, made);
       made.largest = std::max<int64_t>(made.largest, status.st_size);

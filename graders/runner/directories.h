@@ -44,10 +44,25 @@ void require_room(const std::string& directory, DiskUse room, CountOwn count_own
 }
 
 // Removes a directory with all that a judge or a step put there, or a confined contestant, which can make no directories in it.
+// Directories in directories are moved up first: a recursion as deep as a step can make them would need more stack than there is.
 inline void remove_tree(int parent, const char* name) {
+  constexpr int kMostRounds = 100'000;  // a program that a judge has left may go on making directories
   if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
-  Fd directory(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  each_entry(directory.get(), remove_tree);
+  Fd tree(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  bool has_moved = true;
+  auto move_up = [&](int directory, const char* entry) {
+    if (unlinkat(directory, entry, 0) == 0 || unlinkat(directory, entry, AT_REMOVEDIR) == 0) return;
+    has_moved |= renameat(directory, entry, tree.get(), random_name().c_str()) == 0;
+  };
+  for (int round = 0; round < kMostRounds && std::exchange(has_moved, false); round++) {
+    lseek(tree.get(), 0, SEEK_SET);
+    each_entry(tree.get(), [&](int directory, const char* entry) {
+      if (unlinkat(directory, entry, 0) == 0) return;
+      Fd below(openat(directory, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      each_entry(below.get(), move_up);
+      unlinkat(directory, entry, AT_REMOVEDIR);
+    });
+  }
   unlinkat(parent, name, AT_REMOVEDIR);
 }
 

@@ -531,6 +531,22 @@ def test_files_in_directories_count(plain_box: Box, script: str) -> None:
     assert entry["limit"] == "file"
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "rm a; mkdir a; for i in {1..60}; do mkdir a/a; cd a; done; sleep 1000",
+        "rm a; mkdir a; for i in {1..3}; do yes | head -c 30M > a/$i; done; sleep 1000",
+        "yes | head -c 40M > a; sleep 1000",
+    ],
+)
+def test_what_replaces_a_put_file_counts(plain_box: Box, script: str) -> None:
+    """The same below the name of a file that the step was given."""
+    answer = compile_(
+        plain_box, put("a", "a"), step("bash", "-c", script), sees=TOOLS, files={"a": b"x"}, file_bytes=32 << 20
+    )
+    assert last_step(answer)["limit"] == "file"
+
+
 def test_output_is_cut(plain_box: Box) -> None:
     """The first bytes of stdout and stderr are kept. More output does not stop a step, but very much does."""
     entry = last_step(

@@ -399,6 +399,21 @@ void test_attempts() {
   CHECK(attempted.front() == std::make_pair(std::string("syscall_0"), 5));
 }
 
+// A step can put directories into directories without end.
+void test_remove_tree() {
+  char name[] = "/tmp/tree-XXXXXX";
+  CHECK(mkdtemp(name) != nullptr);
+  CHECK(close(open((std::string(name) + "/file").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) == 0);
+  CHECK(symlink("/", (std::string(name) + "/link").c_str()) == 0);
+  Fd deepest(open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int depth = 0; depth < 20'000; depth++) {
+    CHECK(mkdirat(deepest.get(), "below", 0700) == 0);
+    deepest = Fd(openat(deepest.get(), "below", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+  remove_tree(AT_FDCWD, name);
+  CHECK(access(name, F_OK) != 0);
+}
+
 }  // namespace
 
 int main() {
@@ -418,5 +433,6 @@ int main() {
   test_descendants();
   test_memory();
   test_attempts();
+  test_remove_tree();
   return failed;
 }
