@@ -31,6 +31,7 @@ def run_call(
     phase = "compile"
     status = 1
     try:
+        execution.allow_long_integers()
         code = execution.compiled_program(program)
         phase = "load"
         execution.reset_interpreter()

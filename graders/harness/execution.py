@@ -116,6 +116,7 @@ def run_stdin(program: Program, report: endings.Report, prelude: Any = None) -> 
     phase = "compile"
     status = 0
     try:
+        allow_long_integers()
         code = compiled_program(program)
         phase = "run"
         sources = [program.source, *(module.source for module in program.modules)]
@@ -242,16 +243,20 @@ def _compile(program: Program) -> types.CodeType:
     return top_level.compile_returning(program.source, FILE)
 
 
+def allow_long_integers() -> None:
+    """Allow integers of any length, as when APPS was made: also in the program's source."""
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(0)
+
+
 def reset_interpreter() -> None:
-    """Allow at least a script's depth of recursion, and integers of any length, as when APPS was made."""
+    """Allow at least a script's depth of recursion."""
     depth = CALLS_IN_C
     frame: types.FrameType | None = sys._getframe(2)
     while frame:
         depth, frame = depth + 1, frame.f_back
     _count_recursion_from(depth)
     sys.setrecursionlimit(1000)
-    if hasattr(sys, "set_int_max_str_digits"):
-        sys.set_int_max_str_digits(0)
 
 
 def _count_recursion_from(depth: int) -> None:

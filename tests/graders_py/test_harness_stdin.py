@@ -86,6 +86,7 @@ PROGRAMS = {
     "nul": "print(1)\0",
     "indentation": "  print(1)",
     "coding": "# coding: latin-1\nprint(len('é'))",
+    "a huge integer in the source": f"print({'9' * 5000} % 7)",
     "huge integers": "print(10**5000 % 7, len(str(10**5000)), int('9' * 5000) % 7)",
     "carriage returns": "print(input().split(), end='\\r\\n')",
     "carriage returns kept": "import sys\nprint(repr(input()), sys.stdin.newlines, repr(sys.stdin.read()))",
