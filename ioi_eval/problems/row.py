@@ -83,7 +83,7 @@ class Row:
         """A text; it is required and must not be empty."""
         value = self.optional_text(column)
         if not value:
-            raise self._missing(column, "a text")
+            raise self._missing(column, "a text" if value is None else "a text that is not empty")
         return value
 
     def optional_text(self, column: str) -> str | None:
