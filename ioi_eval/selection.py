@@ -265,11 +265,13 @@ def _target(row: ResultRow) -> str:
 
 
 def _compiles(row: ResultRow) -> bool:
-    """Whether the program compiles. Without that column, the code and the verdicts of the subtasks decide."""
+    """Whether the program compiles. Without that column, the code and the verdicts of the subtasks decide. With JE we
+    failed to find out, and the submission counts; a row of submitted outputs has no code."""
     if (compiles := row.get("code_compiles")) is not None:
         return bool(compiles)
     verdicts = [result.get("status") for result in _results(row)]
-    return bool(row.get("code", True)) and bool(verdicts) and _NO_PROGRAM.isdisjoint(verdicts)
+    has_program = bool(row.get("code", True)) or "JE" in verdicts
+    return has_program and bool(verdicts) and _NO_PROGRAM.isdisjoint(verdicts)
 
 
 def _solves(result: Mapping[str, Any]) -> bool:

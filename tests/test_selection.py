@@ -129,7 +129,14 @@ def test_a_program_that_does_not_compile_is_never_chosen(columns: dict[str, Any]
     assert select(rows) == (1,)
 
 
-@pytest.mark.parametrize("columns", [{"code_compiles": ...}, {"code_compiles": ..., "code": ...}])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"code_compiles": ...},
+        {"code_compiles": ..., "code": ...},
+        {"code_compiles": None, "code": None, "all_subtasks_results": [{"subtask": "00-samples", "status": "JE"}]},
+    ],
+)
 def test_rows_without_the_column_are_recognised_by_their_results(columns: dict[str, Any]) -> None:
     """A row that was judged, and is neither CE nor NC, has a program."""
     assert select([make_row(SUBTASKS[2], **columns)]) == (0,)
