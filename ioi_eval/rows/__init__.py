@@ -59,8 +59,9 @@ _SPLITS, _STATE = "dataset_dict.json", "state.json"
 
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
 
-_SHARD = re.compile(r"(?P<before>.*-)\d+-of-(?P<count>\d+)(?P<after>\..*)")
-"""The name of a file that has a part of the rows, as `datasets` gives it: `train-00000-of-00003.parquet`."""
+_SHARD = re.compile(r"(?P<before>.*-)(?P<number>\d+)-of-(?P<count>\d+)(?:-[0-9a-f]{16})?(?P<after>\..*)")
+"""The name of a file that has a part of the rows, as `datasets` gives it: `train-00000-of-00003.parquet`. Older
+versions added a hash: `train-00000-of-00003-b42a775f407cee45.parquet`."""
 
 _EXTENSION = re.compile(r"(?P<name>[a-z][a-z0-9_-]*)://(?P<rest>.*)", re.ASCII)
 
@@ -211,8 +212,9 @@ def _files_with_rows(path: Path) -> list[Path]:
 
 
 def _require_all_parts(paths: Iterable[str]) -> None:
-    found = Counter(part.group("before", "count", "after") for path in paths if (part := _SHARD.fullmatch(path)))
-    for (before, count, after), number in found.items():
+    names = filter(None, map(_SHARD.fullmatch, paths))
+    parts = {name.group("before", "count", "after", "number") for name in names}
+    for (before, count, after), number in Counter(part[:3] for part in parts).items():
         if number < int(count):
             raise InputError(
                 f"{before}…-of-{count}{after}: only {number} of {int(count)} files are there; get the others, or name"

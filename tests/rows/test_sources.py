@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -511,14 +511,19 @@ def test_a_link_to_a_directory_is_an_error(tmp_path: Path) -> None:
         open_source(dump)
 
 
-def test_a_missing_part_is_an_error(tmp_path: Path) -> None:
-    """The rows of a file that was not downloaded would be missing silently. Each of the others can be read alone."""
-    for number in (0, 2):
-        jsonl(tmp_path / f"train-0000{number}-of-00003.jsonl")
+@pytest.mark.parametrize("hashes", [["", "", ""], ["-b42a775f407cee45", "-0a1b2c3d4e5f6789", "-fedcba9876543210"]])
+def test_a_missing_part_is_an_error(tmp_path: Path, hashes: Sequence[str]) -> None:
+    """The rows of a file that was not downloaded would be missing silently. Each of the others can be read alone.
+
+    Older versions of `datasets` added a hash to each name.
+    """
+    names = [f"train-0000{number}-of-00003{added}.jsonl" for number, added in enumerate(hashes)]
+    for name in (names[0], names[2]):
+        jsonl(tmp_path / name)
     with pytest.raises(InputError, match=r"train-…-of-00003\.jsonl: only 2 of 3 files are there"):
         open_source(tmp_path)
-    open_source(tmp_path / "train-00002-of-00003.jsonl")
-    jsonl(tmp_path / "train-00001-of-00003.jsonl")
+    open_source(tmp_path / names[2])
+    jsonl(tmp_path / names[1])
     assert "(3 files)" in open_source(tmp_path).describe()
 
 
