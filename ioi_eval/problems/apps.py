@@ -24,7 +24,7 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, InputError, NotReadWarning, internal_error_text
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Lines, RowFault, StdinTest
 from ioi_eval.problems import apps_values, big_json
-from ioi_eval.problems.row import Row, Source, misspelling, plain, warn_of_misspelled
+from ioi_eval.problems.row import Row, Source, misspelling, plain, row_of, warn_of_misspelled
 from ioi_eval.problems.samples import SAMPLE_COLUMNS
 
 _ID_COLUMNS = ("problem_id", "id")
@@ -92,9 +92,9 @@ def apps_problem(row: Row | Mapping[str, Any], index: int = 0) -> AppsProblem:
         RowError: its id cannot be read.
     """
     if not isinstance(row, Row):
+        row = row_of(row, "apps_problem", index + 1)
         with suppress(RecursionError):  # then its fault is that it is nested too deeply
-            row = {**row, _TESTS: with_lists(row.get(_TESTS))}
-        row = Row(source="apps_problem", number=index + 1, values=row)
+            row = replace(row, values={**row.values, _TESTS: with_lists(row.values.get(_TESTS))})
     if row.broken:
         return AppsProblem(
             id=problem_id(row, index), index=index, fault=RowFault.TOO_LARGE, reason=f"the row {row.broken}"

@@ -273,6 +273,20 @@ class Source(ABC):
         return self
 
 
+def row_of(given: Row | Mapping[str, Any], source: str, number: int = 1) -> Row:
+    """The row that a caller gives, maybe as a plain mapping of column to value, or as a row of pandas.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if isinstance(given, Row):
+        return given
+    if not hasattr(given, "keys"):
+        raise InputError(f"{source} got a row of type {type(given).__name__}; give a dictionary")
+    values: Any = given
+    return Row(source=source, number=number, values=values if isinstance(values, Mapping) else dict(values))
+
+
 def plain(value: Any) -> Any:
     """The value with tuples and arrays in it as lists, and numbers of arrays as numbers, at any depth.
 

@@ -20,7 +20,7 @@ from ioi_eval.extract.fences import Extracted, encodable
 from ioi_eval.languages import all_names, language_called, rules_of, stated_name
 from ioi_eval.model import DEFAULT_YEAR, Language, OutputOnly, Problem, ProblemKey, SourceFile, Submission, TwoSteps
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
-from ioi_eval.problems.row import Row, problem_key
+from ioi_eval.problems.row import Row, problem_key, row_of
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, program_of
 
 MAX_CODE_BYTES = 100_000
@@ -72,7 +72,7 @@ def submission_from_row(
         RowError: the row does not name its problem, or has no id; it has none of the columns with code; its messages
             are malformed; or its language is not supported.
     """
-    row = row if isinstance(row, Row) else Row(source="submission_from_row", number=1, values=row)
+    row = row_of(row, "submission_from_row")
     if row.values.keys().isdisjoint(PROGRAM_COLUMNS):
         raise row.error(
             "the row has no program: it needs one of the columns code, generation, messages, source_files or "
@@ -126,6 +126,9 @@ def problem_of(row: Row) -> ProblemKey:
 
 def check_fits(submission: Submission, problem: Problem) -> None:
     """Refuse a submission for another problem, or one that the problem does not accept."""
+    for name, given, needed in (("submission", submission, Submission), ("problem", problem, Problem)):
+        if not isinstance(given, needed):
+            raise InputError(f"the {name} is of type {type(given).__name__}; give a {needed.__name__}")
     if submission.problem != problem.key:
         raise InputError(f"submission {submission.id!r} is to {submission.problem!r}, not to {problem.key!r}")
     method = problem.method

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ioi_eval.errors import InputError, RowError, UnsupportedError
@@ -164,6 +165,25 @@ def test_python_is_extracted_by_its_own_rules(language: str) -> None:
     generation = "```cpp\nint main() {}\n```\n```python\nprint(1)\n```\n```cpp\nint f();\n```\n"
     found = read(generation=generation, language=language)
     assert (found.language, found.code, found.extraction) == (Language.PYTHON, "print(1)\n", "fence:python")
+
+
+def test_a_row_of_pandas_is_a_row() -> None:
+    """It was an AttributeError; so was a text, which is refused."""
+    rows = pd.DataFrame([{"uuid": "a", "problem_id": "nile", "year": 2023, "code": "x"}])
+    series: Any = rows.iloc[0]
+    assert submission_from_row(series) == read(uuid="a", code="x")
+    text: Any = "int main() {}"
+    with pytest.raises(InputError, match="submission_from_row got a row of type str; give a dictionary"):
+        submission_from_row(text)
+
+
+def test_a_row_is_no_submission() -> None:
+    """The message names the type. It was an AttributeError."""
+    row: Any = {"uuid": "a", "code": "x"}
+    with pytest.raises(InputError, match="the submission is of type dict; give a Submission"):
+        check_fits(row, problem())
+    with pytest.raises(InputError, match="the problem is of type dict; give a Problem"):
+        check_fits(read(code="x"), row)
 
 
 def test_a_submission_needs_a_grader_in_its_language() -> None:
