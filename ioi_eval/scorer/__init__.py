@@ -83,7 +83,7 @@ class Scorer:
         bundle_tests: int = BUNDLE_TESTS,
         spread: bool = True,
         return_bytes: int = 0,
-        keep_outputs: Keep = Keep.ALL,
+        keep_outputs: Keep | str = Keep.ALL,
         kept_programs: KeptPrograms | None = None,
         events: Events | None = None,
     ) -> None:

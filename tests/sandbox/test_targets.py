@@ -41,8 +41,8 @@ def test_isolation_levels_may_be_texts() -> None:
     assert Policy(least_isolation="full").least_isolation is Isolation.FULL  # type: ignore[arg-type]
     for wrong in (
         lambda: Policy(least_isolation="ful"),  # type: ignore[arg-type]
-        lambda: LocalSandbox(least_isolation="ful"),  # type: ignore[arg-type]
-        lambda: LocalSandbox(strongest="ful"),  # type: ignore[arg-type]
+        lambda: LocalSandbox(least_isolation="ful"),
+        lambda: LocalSandbox(strongest="ful"),
     ):
         with pytest.raises(InputError, match=r"^no such isolation level 'ful'\. Did you mean 'full'\?$"):
             wrong()
@@ -50,9 +50,9 @@ def test_isolation_levels_may_be_texts() -> None:
 
 def test_kept_outputs_may_be_a_text(tmp_path: Path) -> None:
     """The scorer takes the names that `--keep` has."""
-    Scorer(LocalSandbox(), artifacts=ArtifactStore(tmp_path), keep_outputs="failing")  # type: ignore[arg-type]
+    Scorer(LocalSandbox(), artifacts=ArtifactStore(tmp_path), keep_outputs="failing")
     with pytest.raises(InputError, match="no such value of keep_outputs 'some'"):
-        Scorer(LocalSandbox(), artifacts=ArtifactStore(tmp_path), keep_outputs="some")  # type: ignore[arg-type]
+        Scorer(LocalSandbox(), artifacts=ArtifactStore(tmp_path), keep_outputs="some")
 
 
 def test_scripts_of_its_own_are_for_one_test_per_job() -> None:

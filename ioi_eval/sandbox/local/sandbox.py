@@ -89,7 +89,7 @@ class LocalSandbox:
 
     Args:
         slots: how many jobs run at once; by default the processors that this process may use (`control_groups.py`).
-        least_isolation: the weakest that is accepted.
+        least_isolation: the weakest that is accepted: an `Isolation`, or the name of one.
         strongest: do not try a stronger one (to test `reduced` on machines that can do `full`).
         compiler: the C++ compiler's command.
         profile: `bundled`, or `classic` for one test per job.
@@ -104,8 +104,8 @@ class LocalSandbox:
         self,
         *,
         slots: int | None = None,
-        least_isolation: Isolation = Isolation.REDUCED,
-        strongest: Isolation = Isolation.FULL,
+        least_isolation: Isolation | str = Isolation.REDUCED,
+        strongest: Isolation | str = Isolation.FULL,
         compiler: str = "g++",
         profile: str = Profile.BUNDLED,
     ) -> None:
