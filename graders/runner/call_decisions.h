@@ -100,7 +100,7 @@ class CallDecision {
       case Let::SignalSelf: return decide_signal();
       case Let::OneOf: return decide_one_of(rule_.arg);
       case Let::NoneOf: return decide_none_of();
-      case Let::Without: return decide_bits(rule_.arg, value());
+      case Let::Without: return decide_without();
       case Let::NotAllOf: return decide_all_bits();
       case Let::Opening: return decide_open();
       case Let::OwnClock: return decide_clock();
@@ -109,7 +109,8 @@ class CallDecision {
       case Let::Untimed: return decide_null(rule_.arg, refusal());
       case Let::Unwaiting: return decide_timeout();
       case Let::Pair: return decide_socket_pair();
-      case Let::Control: return decide_control();
+      case Let::Control: return decide_control([this] { decide_one_of(1); });
+      case Let::ControlExcept: return decide_control([this] { decide_none_of(); });
       case Let::Connected: return decide_connected();
       case Let::Launching: return decide_launch();
       case Let::NotifyThenAllow: return asks_ ? refuse() : decide_clock();
@@ -172,6 +173,15 @@ class CallDecision {
     load(argument);
     if_any_of(refused, 1, 0);
     allow_or_refuse();
+  }
+
+  void decide_without() {
+    if (rule_.values.size() == 1) return decide_bits(rule_.arg, value());
+    load();
+    if_any_of(value(), 2, 0);
+    keep(value(1));
+    if_is(value(1), 0, 1);
+    refuse_or_allow();
   }
 
   void decide_all_bits() {
@@ -257,11 +267,12 @@ class CallDecision {
     allow_or_refuse();
   }
 
-  void decide_control() {
+  template <typename DecideOthers>
+  void decide_control(DecideOthers decide_others) {
     load(1);
     if_is(F_SETFL, 0, 4);
     decide_bits(2, kDirect);
-    decide_one_of(1);
+    decide_others();
   }
 
   void decide_connected() {

@@ -14,7 +14,7 @@ enum class Let {
                     // listener is told of SIGTERM, and lets it be sent. It is told of SIGKILL, and the runner sends it
   OneOf,            // argument `arg` is one of `values`
   NoneOf,           // argument `arg` is none of `values`
-  Without,          // argument `arg` has none of the bits of values[0]
+  Without,          // argument `arg` has none of the bits of values[0], nor all those of values[1], if there is one
   NotAllOf,         // argument `arg` lacks one of the bits of values[0]
   Opening,          // the same for the flags of an open, which is to read or to write, and truncates only to write
   OwnClock,         // argument `arg` is not a clock of another process (those are negative numbers)
@@ -25,6 +25,7 @@ enum class Let {
   Unwaiting,        // argument `arg`, a timeout in milliseconds, is 0, or negative (no timeout)
   Pair,             // two connected stream sockets of this process
   Control,          // argument 1 is one of `values`, or F_SETFL, with flags (argument 2) that lack O_DIRECT
+  ControlExcept,    // argument 1 is none of `values`, and F_SETFL only with flags (argument 2) that lack O_DIRECT
   Connected,        // to and from a connected socket: no address, only the flags of plain reads and writes
   Launching,        // argument `arg` is values[0], and the sixth argument is the launcher's key; without a key, `Never`
   NotifyThenAllow,  // as OwnClock; if there is a listener, the call is reported to it and then allowed
@@ -70,7 +71,8 @@ struct CallRule {
   { SYS_##name, #name }
 
 constexpr uint32_t kDirect = 040000;  // O_DIRECT
-constexpr uint32_t kOpenRefused = 020000000 | 010000000 | 04000000 | 010000 | kDirect;  // __O_TMPFILE, O_PATH, __O_SYNC, O_DSYNC
+constexpr uint32_t kOpenWaits = 04000000 | 010000 | kDirect;  // __O_SYNC, O_DSYNC: with them, reading or writing waits for a disk
+constexpr uint32_t kOpenRefused = 020000000 | 010000000 | kOpenWaits;  // __O_TMPFILE, O_PATH
 constexpr uint32_t kOpenMode = 3, kOpenTruncates = 01000;  // O_ACCMODE (musl's has another bit), O_TRUNC
 constexpr uint32_t kNewNamespaces = 0x7e020000;  // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 constexpr uint32_t kThread = 0x50f00;  // CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM
@@ -243,14 +245,16 @@ constexpr CallRule kCallRules[] = {
 constexpr CallRule kStepRules[] = {
     {Let::Never, 0, {}, Where::Everywhere, EPERM, false, {C(socket), C(connect)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {{kSysClone3, "clone3"}}},  // libc takes clone then
-    // A sibling would be our child: it would not be seen, and the end of the PID namespace would wait until we reap it.
-    {Let::Without, 0, {kNewNamespaces | CLONE_PARENT}, Where::Everywhere, EPERM, false, {C(clone)}},
+    // A sibling would be our child: it would not be seen, and the end of the PID namespace would wait until we reap it. Nor may a
+    // process wait for a thread as for a vfork: it would look like one that waits for a disk.
+    {Let::Without, 0, {kNewNamespaces | CLONE_PARENT, CLONE_THREAD | CLONE_VFORK}, Where::Everywhere, EPERM, false, {C(clone)}},
     {Let::OneOf, 0, {0}, Where::Everywhere, EPERM, false, {C(prlimit64)}},  // only its own limits
     // A descriptor must not send signals to a process. Pipes keep their size, because the kernel limits all of a user's together: a
     // process with 64 of 1 MiB would leave other programs only small FIFOs.
-    {Let::NoneOf, 1, {F_SETOWN, 15 /* F_SETOWN_EX */, 1031 /* F_SETPIPE_SZ */}, Where::Everywhere, EPERM, false, {C(fcntl)}},
-    {Let::Opening, 1, {0}, Where::Everywhere, EOPNOTSUPP, false, {C(open)}},  // as for contestants, because of Landlock
-    {Let::Opening, 2, {0}, Where::Everywhere, EOPNOTSUPP, false, {C(openat)}},
+    {Let::ControlExcept, 1, {F_SETOWN, 15 /* F_SETOWN_EX */, 1031 /* F_SETPIPE_SZ */}, Where::Everywhere, EPERM, false, {C(fcntl)}},
+    // As for contestants, because of Landlock; and nothing waits for a disk on purpose, as such a wait is not the program's.
+    {Let::Opening, 1, {kOpenWaits}, Where::Everywhere, EOPNOTSUPP, false, {C(open)}},
+    {Let::Opening, 2, {kOpenWaits}, Where::Everywhere, EOPNOTSUPP, false, {C(openat)}},
 };
 
 // What a step must not do to other processes and files of its user, unless it builds a judge program by its author's script.
@@ -266,9 +270,15 @@ constexpr CallRule kMoreStepRules[] = {
       C(memfd_create), {447, "memfd_secret"}, C(inotify_init), C(inotify_init1), C(fanotify_init), C(bind), C(socketpair),
       C(sendto), C(sendmsg), C(sendmmsg)}},
     // A change of a file's mode seems to succeed, because linkers make their output executable. Nothing waits for a disk to be
-    // written: such a wait is not the program's.
+    // written, or empties a cache to read a file again: a wait for a disk is not the program's.
     {Let::Never, 0, {}, Where::Everywhere, 0, false,
-     {C(chmod), C(fchmod), C(fchmodat), {452, "fchmodat2"}, C(sync), C(syncfs), C(fsync), C(fdatasync)}},
+     {C(chmod), C(fchmod), C(fchmodat), {452, "fchmodat2"}, C(sync), C(syncfs), C(fsync), C(fdatasync), C(sync_file_range), C(msync),
+      C(fadvise64)}},
+    {Let::OneOf, 5, {0}, Where::Everywhere, EOPNOTSUPP, false, {C(preadv2), C(pwritev2)}},
+    {Let::OneOf, 1, {0, 1 /* FALLOC_FL_KEEP_SIZE */}, Where::Everywhere, EOPNOTSUPP, false, {C(fallocate)}},
+    {Let::NoneOf, 2, {20, 21 /* MADV_COLD, MADV_PAGEOUT */}, Where::Everywhere, EINVAL, false, {C(madvise)}},
+    {Let::OneOf, 1, {0x5401 /* TCGETS */, 0x802c542a /* TCGETS2 */, 0x5413 /* TIOCGWINSZ */, 0x541b /* FIONREAD */,
+                     0x5421 /* FIONBIO */, 0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */}, Where::Everywhere, ENOTTY, false, {C(ioctl)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {{437, "openat2"}}},  // a filter cannot check its flags, which are in memory
     {Let::NotAllOf, 3, {MAP_SHARED | MAP_ANONYMOUS}, Where::Everywhere, EPERM, false, {C(mmap)}},
     // A process that ignores SIGCHLD reaps its children without adding their time to its own. The call seems to succeed, because

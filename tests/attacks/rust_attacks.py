@@ -327,7 +327,8 @@ def _loaded(constructor: str) -> str:
         "//:\n/*\n\n*post_link:\n"
         "%{shared:;:g++ -x c++ -shared -fPIC -w -o p.so sealed.rs \n ld -plugin ./p.so a.o}\n\n*/ //:\n"
         "/* /* */\n"
-        "#include <signal.h>\n#include <time.h>\n#include <unistd.h>\n#include <sys/wait.h>\n"
+        "#include <fcntl.h>\n#include <sched.h>\n#include <signal.h>\n#include <time.h>\n#include <unistd.h>\n"
+        "#include <sys/stat.h>\n#include <sys/wait.h>\nstatic char stack[65536];\n"
         f"__attribute__((constructor)) void act() {{ {constructor} }}\n"
         "#if 0\n// */\n"
     )
@@ -460,6 +461,31 @@ COMPILING = (
         code=lambda: _loaded_by_linker(
             "signal(SIGCHLD, SIG_IGN);"
             "for (;;) { if (fork() == 0) { while (clock() < CLOCKS_PER_SEC / 64) {} _exit(0); } wait(0); }"
+        ),
+    ),
+    RustCompileAttack(
+        name="linker_waits_for_a_thread",
+        tries="the same, and to wait for a thread as one waits for a vfork, in a state that looks like work",
+        code=lambda: _loaded_by_linker(
+            "clone([](void*) -> int { for (;;) pause(); }, stack + 65536, 0x50f00 | CLONE_VFORK, 0);"
+        ),
+    ),
+    RustCompileAttack(
+        name="linker_waits_for_the_disk",
+        tries="the same, and to wait for a disk for ever, by each way to have something written or read at once",
+        code=lambda: _loaded_by_linker(
+            'int file = open("f", O_CREAT | O_RDWR | O_DSYNC, 0644);'
+            'if (file < 0) file = open("f", O_CREAT | O_RDWR, 0644);'
+            "for (;;) { pwrite(file, stack, 4096, 0); sync_file_range(file, 0, 4096, 7); fdatasync(file); }"
+        ),
+    ),
+    RustCompileAttack(
+        name="linker_makes_a_deep_tree",
+        tries="the same, and to put directories into directories, below the name of its source, until the judge cannot"
+        " remove them",
+        code=lambda: _loaded_by_linker(
+            'unlink("sealed.rs"); for (int i = 0; i < 8000 && (i == 0 || chdir("sealed.rs") == 0); i++)'
+            ' mkdir("sealed.rs", 0755);'
         ),
     ),
     RustCompileAttack(
