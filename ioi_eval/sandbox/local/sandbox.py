@@ -245,9 +245,7 @@ class LocalSandbox:
             )
         if isolation is Isolation.FULL and end.returncode == 1 and not end.stdout:
             _require_box(end.stderr.decode("utf-8", "replace"), sees=bool(job.sees))
-        # A program that starts too many threads has caused this itself, and keeps its verdict: it cannot have other
-        # programs judged again and again.
-        if refused != refused_processes() and b'"limit":"threads"' not in end.stdout:
+        if refused != refused_processes() and not _counts_without_processes(end.stdout):
             raise OverloadError(_NO_PROCESSES)
         returned = {name: content_of(descriptor) for name, descriptor in returns.items()}
         return Execution(run=stage_of(end), returned=returned)
@@ -381,6 +379,14 @@ def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
     lowest, end = first + count // 2, min(first + count, _NOBODY)
     processes = (end - lowest) // _FEWER_BOXES
     return (lowest, processes, _FEWER_BOXES) if processes > 0 else usual
+
+
+def _counts_without_processes(answer: bytes) -> bool:
+    """Whether an answer counts although this container has refused processes meanwhile. What has caused that itself
+    cannot have other programs judged again and again, or get JE: a program that starts too many threads, and a
+    submission whose compiler executes its code. (A compiler that lacks processes fails, and its messages say so.)"""
+    has_run = b'{"test":' in answer
+    return b'"limit":"threads"' in answer or (has_ended(bytearray(answer)) and not has_run)
 
 
 def has_ended(output: bytearray) -> bool:

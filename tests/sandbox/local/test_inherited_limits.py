@@ -235,6 +235,31 @@ def test_a_program_that_gets_no_more_threads_from_a_container(group: Path, cache
         assert done.stdout.startswith(expected), done
 
 
+MANY_PROCESSES = """
+import asyncio, sys
+from pathlib import Path
+from tests.sandbox.local.test_local_turns import compile_answer_of, entered, job
+
+async def start() -> None:
+    async with entered(Path(sys.argv[1]), slots=1) as (sandbox, target, runner):
+        forks = job(runner, "while sleep 1000 & do :; done; exit 7")
+        print(compile_answer_of(await sandbox.execute(forks, target)).steps[0].code)
+
+asyncio.run(start())
+"""
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("group", ["pids"], indirect=True)
+def test_a_compiler_that_gets_no_more_processes_from_a_container(group: Path, cache: Path) -> None:
+    """Its failure counts: code that a compiler executes may start processes until the container allows no more."""
+    (group / "pids.max").write_text("200")
+    enter = ["sh", "-ec", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh"]
+    words = [*enter, sys.executable, "-c", MANY_PROCESSES, str(cache)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True, cwd=Path(__file__).parents[3])
+    assert int(done.stdout) > 0, done
+
+
 def _entered_with(number: int, value: int) -> str:
     resource.setrlimit(number, (value, value))
 
