@@ -92,6 +92,7 @@ def run_program(program: Program, report: endings.Report, grader: Any = None) ->
         grader: an `OtherGrader`, if the program must run as that grader would run it.
     """
     sys.path[0] = os.getcwd()  # as for a script; programs must not import from the harness's archive
+    sys.argv[:] = [FILE, *program.arguments]  # not ours, which `argparse` and `fileinput` would read
     sys.meta_path[:0] = program.modules
     if program.mode != "call":
         return grader.run_stdin(program, report) if grader else run_stdin(program, report)
@@ -175,7 +176,6 @@ def fresh_module(name: str, program: Program, prepared: types.ModuleType | None 
     module.__dict__["__builtins__"] = builtins
     if name == "__main__":
         module.__dict__["__file__"] = FILE
-        sys.argv[:] = [FILE, *program.arguments]
     module.__dict__["__loader__"] = Module(name, program.source)  # it has the lines for tracebacks
     sys.modules[name] = module
     return module

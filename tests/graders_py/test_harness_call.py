@@ -109,6 +109,7 @@ def test_numpy_scalars(run: Run) -> None:
         "class Solution:\n    def f(self, a: List[int], b: Optional[int]) -> Dict[int, int]:\n        return [a, b]",
         "@lru_cache(None)\ndef f(a, b): return [a, b, deque, inf][:2]",
         f"def f(a, b): return [a, b, {'9' * 5000}][:2]",
+        "import sys\ndef f(a, b): return [a, b] if sys.argv == ['solution.py'] else sys.argv",
     ],
 )
 def test_functions_and_methods_are_called(run: Run, program: str) -> None:
