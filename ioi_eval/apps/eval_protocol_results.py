@@ -60,6 +60,8 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
         value = evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
     if isinstance(value, EvaluateResult):
         return value if as_is else _at_fault(value)
+    if as_is and all(isinstance(given, str) for given in value["inputs"]):
+        value = {**value, "fn_name": None}  # its code calls no function: it fails on arguments, but runs on a text
     problem = apps_problem(Row(source="ground_truth", number=1, values={"input_output": value}))
     if as_is or (problem.fault is None and problem.tests):
         return problem

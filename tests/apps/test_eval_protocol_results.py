@@ -187,6 +187,16 @@ def test_broken_tests_for_the_profile() -> None:
     assert found.fault is RowFault.UNEQUAL
 
 
+def test_a_function_with_a_text_as_input() -> None:
+    """The package ignores `fn_name`, and gives the text to the program. By default the row is broken."""
+    for name in ("main", "two words", 5):
+        ground_truth = {"inputs": ["1"], "outputs": ["2"], "fn_name": name}
+        found = read_ground_truth(ground_truth, as_is=True)
+        assert isinstance(found, AppsProblem)
+        assert (found.fault, found.fn_name) == (None, None)
+        assert isinstance(read_ground_truth(ground_truth), EvaluateResult)
+
+
 # --------------------------------------------------------------------------- judged
 
 
