@@ -130,6 +130,7 @@ PROGRAMS: dict[str, tuple[AppsProblem, str, list[Code], list[Code], list[Code]]]
         [-1],
         [-4],
     ),
+    "multiprocessing": (ONE, "import multiprocessing\nprint(3)", [1], [1], [1]),
     "no arguments of ours": (ONE, "import sys\nprint(3 if len(sys.argv) == 1 else sys.argv)", [1], [1], [1]),
     "a long number": (ONE, f"x = {'7' * 5000}\nprint(3)", [1], [-2], [1]),
     "a very long number": (ONE, f"x = {'7' * 50_001}\nprint(3)", [1], [-2], [-4]),

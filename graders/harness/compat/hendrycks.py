@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import multiprocessing  # noqa: F401 - this grader has loaded it; a program that imports it needs no `os.getcwd` then
 
 from . import reliability_guard
 from .standard_input import patch_stdin
