@@ -65,8 +65,8 @@ NearLimitRepeats = Annotated[
     int,
     option(
         "--near-limit-repeats N",
-        "A test that is a little over its time limit is run again, with no other job of ours on the machine: up "
-        "to N times, while it stays near the limit (near_limit). The fastest run counts.",
+        "A test that is late, with an output that would score, is run again with no other job of ours on the machine: "
+        "up to N times, while the fastest of these runs is late and near the limit (near_limit). The fastest counts.",
         min=1,
         max=MAX_REPEATS,
     ),
