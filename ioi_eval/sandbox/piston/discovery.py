@@ -1,7 +1,7 @@
 """Finds out what a worker can do: it lists the runtimes, then sends a few jobs (`probing.py` makes them).
 
-How much a worker returns and accepts takes megabytes to measure. So it is measured until one worker of a kind turns out
-to return, or to accept, the most that is tried. The same is then assumed for others with the same runtimes, limits,
+To measure how long answers and requests may be takes megabytes. So workers of a kind are measured until one of them
+returns, or accepts, the longest that is tried. The same is then assumed for others with the same runtimes, limits,
 compilers and kernel. Less is never assumed, as it may be the limit of a proxy in front of one worker.
 
 `/packages` is never requested: a server that cannot reach its repository crashes on it.
