@@ -98,7 +98,7 @@ class AuditCall:
     """What the user asks for: a group of options."""
 
     problems: Annotated[Problems, _PROBLEMS]
-    out: Annotated[Path | None, option("--out FILE", "Write the list to FILE, and the journal to FILE.run.")] = None
+    out: Annotated[Path | None, option("--out FILE", "Write the list to FILE, results and journal to FILE.run.")] = None
     solutions: Annotated[int | None, option("--solutions N", "At most N solutions of each problem.", min=1)] = None
     rules: Annotated[Rules, _RULES] = field(default_factory=Rules)
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)

@@ -11,7 +11,7 @@ from ioi_eval.selection import SelectionMethod
 
 
 def select(
-    directory: Annotated[Path, argument("DIR", "Results of contest problems, ours or others'.")],
+    directory: Annotated[Path, argument("DIR", "Results of contest problems: those of score, or of huggingface/ioi.")],
     *,
     selection: Annotated[
         list[SelectionMethod] | None,
