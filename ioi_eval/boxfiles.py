@@ -54,7 +54,7 @@ def runner_rules() -> Mapping[str, int]:
 
 @cache
 def classic_scripts() -> Mapping[str, bytes]:
-    """The scripts of the classic contract, and the files that they need in addition to the runner."""
+    """The scripts of classic jobs, and the files that they need in addition to the runner."""
     return {name: read(name) for name in ("compile", "run", "compiler_files")}
 
 

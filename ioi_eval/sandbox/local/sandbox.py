@@ -13,7 +13,7 @@ is free again when the runner has printed its last line; the kernel may still be
 alone, there is no other box in any state.
 
 A compiled program is returned by a descriptor too, if the job says so: as base64 in the runner's stdout it would take
-10 ms of our only thread.
+10 ms of the event loop's thread.
 
 The isolation level is determined once, when the sandbox is entered: `full` if bwrap can start a box, else `reduced`. A
 level below what the caller accepts is an `IsolationError` that says what to install or allow. An inherited limit under

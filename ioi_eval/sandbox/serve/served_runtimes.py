@@ -1,9 +1,10 @@
 """The runtimes that `serve` offers, and the work that each makes of a request. Pure.
 
 `ioi_eval`      like our package (`piston/packages/`): runs the request's `compile` and `run`. With `plan` and our
-                `runner` (byte for byte, or named in `stored`) it starts the runner; with a classic job without
-                scripts, it follows the classic contract
-`cms_ioi`       the classic contract, by our scripts and the runner; its language is `cms`, as in the real package
+                `runner` (byte for byte, or named in `stored`) it starts the runner; a classic job without scripts is
+                judged as by `cms_ioi`
+`cms_ioi`       judges one test of a classic job, by our scripts and the runner; its language is `cms`, as in the real
+                package
 `bash`, `sh`    runs the first file
 `ioi_eval_run`  the same as `ioi_eval`: on Piston it has no compile stage, and our client prefers it for its runner
 installed       for a problem's package (`installed_packages.py`): our runner, with that package's files
