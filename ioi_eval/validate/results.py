@@ -112,7 +112,8 @@ def was_refused(row: Row) -> bool:
 
 
 def stated_result(row: Row, problem: Problem) -> StatedResult:
-    """What a row of results states. A row that was not judged (null) states nothing.
+    """What a row of results states. A row that was not judged (null) states nothing, nor does a score of JE: it is not
+    known, also where it is written as 0 (`--unscored-as zero`).
 
     Raises:
         RowError: it names subtasks that the problem does not have, or its columns have another form.
@@ -120,6 +121,7 @@ def stated_result(row: Row, problem: Problem) -> StatedResult:
     is_ours = is_of_results(row.values)
     names = {subtask.name for subtask in problem.subtasks}
     subtasks: dict[str, StatedSubtask] = {}
+    has_total = row.has("all_subtasks_points")
     is_listed = row.has("all_subtasks_results") or not any(column in row.values for column in STATED_RESULT_COLUMNS[:2])
     entries = row.items("all_subtasks_results") if is_listed else ()
     for number, item in enumerate(entries, 1):
@@ -131,10 +133,11 @@ def stated_result(row: Row, problem: Problem) -> StatedResult:
             existing = ", ".join(sorted(names))
             raise row.error(f"all_subtasks_results names {name}, but problem {problem.key} has the subtasks {existing}")
         subtasks[name] = _stated_subtask(values, problem.score_precision, is_ours=is_ours)
+        has_total = has_total and item.get("status") != Verdict.JE
     half = _half_digit(problem.score_precision)
     return StatedResult(
         subtasks=subtasks,
-        total=row.number_of("all_subtasks_points") if row.has("all_subtasks_points") else None,
+        total=row.number_of("all_subtasks_points") if has_total else None,
         tolerance=half if is_ours else half * max(1, len(problem.subtasks)),
         is_ours=is_ours,
     )
@@ -149,7 +152,7 @@ def _stated_subtask(values: Row, precision: int, *, is_ours: bool) -> StatedSubt
         points, tolerance = values.number_of("score") * worth, tolerance * max(1.0, worth)
     status = values.optional_text("status")
     return StatedSubtask(
-        points=points,
+        points=None if status == Verdict.JE else points,
         tolerance=tolerance,
         status=None if status in _NOT_COMPARED else status,
         tests={} if is_ours or not values.has("test_results") else _test_statuses(values),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.config import Unscored
 from ioi_eval.errors import InputError, NotReadWarning, RowError
 from ioi_eval.model import (
     CompileOutcome,
@@ -18,7 +19,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row
-from ioi_eval.report.rows import JudgedSubmission, result_row
+from ioi_eval.report.rows import JudgedSubmission, ResultColumns, result_row
 from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result
 from ioi_eval.validate.statements import read_solutions
 from tests.row_files import Rows
@@ -149,6 +150,16 @@ def test_je_and_skipped_are_no_statements() -> None:
     assert found(row, ours("AC", "AC", "AC")) == []
     full = theirs(sub("WA", {"2": "WA"}, weighted_score=0.0), all_subtasks_points=0.0)
     assert found(full, ours("AC", "JE", "AC")) == []
+
+
+def test_a_score_of_je_is_no_statement_if_it_is_written_as_0() -> None:
+    """With `score --unscored-as zero` a subtask that we failed to judge has 0 points, which was compared."""
+    judged = JudgedSubmission(problem=PROBLEM, submission=SUBMISSION, fingerprint="f", result=ours("AC", "AC", "JE"))
+    values = ResultColumns.of(judged, unscored=Unscored.ZERO).row({}, judged, target_subtask=None, reason="")
+    assert (values["verdict"], values["all_subtasks_points"]) == ("JE", 33.0)
+    row = Row(source="ours", number=1, values=values)
+    assert stated_result(row, PROBLEM).statements == 4  # the points and the status of the other two subtasks
+    assert found(row, ours("AC", "AC", "AC")) == [None] * 4
 
 
 def test_programs_that_do_not_compile() -> None:
