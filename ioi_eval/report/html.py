@@ -12,6 +12,7 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -72,14 +73,16 @@ class Page:
         self.results = [PageResults(directory, index, id_column, by) for index, directory in enumerate(directories)]
         _check_together(self.results)
         self.rows: list[PageRow] = [row for results in self.results for row in results.page_rows()]
-        self._problems: dict[str, PageProblem] = {}
+        problems: dict[str, list[PageProblem]] = {}
         for results in self.results:
             for name, problem in results.problems.items():
-                _check_same(name, problem, self._problems.setdefault(name, problem), results.directory)
+                problems.setdefault(name, []).append(problem)
+                _check_same(name, problems[name][0], problem, results.directory)
+        self._problems = {name: _joined_problem(same) for name, same in problems.items()}
         counts = Counter((row.directory, row.model) for row in self.rows)
         self._names = _names_of_groups(self.results, counts)
         self.group_names, self._groups = _joined(self._names, counts)
-        self._cells = cells_of(self.rows, self._groups, self._problems)
+        self._cells = cells_of(self.rows, self._groups, [results.problems for results in self.results])
         self._order = sorted(self._problems, key=self._sort_key)
         self.contests = self._contests(published_cutoffs() if standings is None else standings)
 
@@ -225,9 +228,20 @@ def _check_same(name: str, first: PageProblem, other: PageProblem, directory: Pa
             f"{directory}: problem {name} was judged with other subtasks than in the directories before it; make a "
             "report of each"
         )
-    other.day = other.day or first.day
-    other.time_limit_s = other.time_limit_s or first.time_limit_s
-    other.memory_limit_bytes = other.memory_limit_bytes or first.memory_limit_bytes
+
+
+def _joined_problem(problems: Sequence[PageProblem]) -> PageProblem:
+    """A problem as the page shows it, from that of each directory. It has a limit if all that state one state the same.
+    The others get that limit, too."""
+    day = next((problem.day for problem in problems if problem.day), "")
+    time_s = {problem.time_limit_s for problem in problems if problem.time_limit_s}
+    memory = {problem.memory_limit_bytes for problem in problems if problem.memory_limit_bytes}
+    common_s = time_s.pop() if len(time_s) == 1 else None
+    common_bytes = memory.pop() if len(memory) == 1 else None
+    for problem in problems:
+        problem.time_limit_s = problem.time_limit_s or common_s
+        problem.memory_limit_bytes = problem.memory_limit_bytes or common_bytes
+    return replace(problems[0], day=day, time_limit_s=common_s, memory_limit_bytes=common_bytes)
 
 
 def _names_of_groups(results: Sequence[PageResults], counts: Iterable[_GroupKey]) -> dict[_GroupKey, str]:

@@ -41,15 +41,15 @@ class Cell:
     time: list[int] = field(default_factory=lambda: [0] * BINS)
     memory: list[int] = field(default_factory=lambda: [0] * BINS)
 
-    def add(self, row: PageRow) -> None:
-        """Add a submission that was judged, or that we failed to judge."""
+    def add(self, row: PageRow, problem: PageProblem) -> None:
+        """Add a submission that was judged, or that we failed to judge. `problem` has the limits of its own run."""
         self.verdicts[row.verdict] += 1
         self.near += row.near_limit
         self.copies += row.original is not None
         self.targeted += row.targeted
         for used, limit, bins in (
-            (row.time_s, self.problem.time_limit_s, self.time),
-            (row.memory_bytes, self.problem.memory_limit_bytes, self.memory),
+            (row.time_s, problem.time_limit_s, self.time),
+            (row.memory_bytes, problem.memory_limit_bytes, self.memory),
         ):
             if used is not None and limit:
                 bins[min(int(10 * used / limit), BINS - 1)] += 1
@@ -114,16 +114,16 @@ def best_of(values: Mapping[float, int], ks: Sequence[int]) -> list[float]:
 
 
 def cells_of(
-    rows: Iterable[PageRow], groups: Mapping[tuple[int, str], int], problems: Mapping[str, PageProblem]
+    rows: Iterable[PageRow], groups: Mapping[tuple[int, str], int], problems: Sequence[Mapping[str, PageProblem]]
 ) -> dict[tuple[int, str], Cell]:
-    """The numbers for each group and problem, without refused rows."""
+    """The numbers for each group and problem, without refused rows. `problems`: those of each directory."""
     cells: dict[tuple[int, str], Cell] = {}
     for row in rows:
         if row.verdict:
-            key = groups[row.directory, row.model], row.problem
+            key, problem = (groups[row.directory, row.model], row.problem), problems[row.directory][row.problem]
             if key not in cells:
-                cells[key] = Cell(problem=problems[row.problem])
-            cells[key].add(row)
+                cells[key] = Cell(problem=problem)
+            cells[key].add(row, problem)
     return cells
 
 

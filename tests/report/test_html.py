@@ -444,6 +444,21 @@ def test_directories_that_cannot_be_in_one_report(tmp_path: Path) -> None:
             Page(directories)
 
 
+def test_times_are_compared_with_the_limits_of_their_own_run(tmp_path: Path) -> None:
+    """The limits of the first directory counted for all. The table shows a limit if all runs that state one agree."""
+    slow = orjson.loads(orjson.dumps(SUMMARY))
+    slow["problems"][0]["time_limit_s"] = 4.0
+    first = write_results(tmp_path / "first", [contest_row("a", 1.0, model="m")], SUMMARY)
+    other = write_results(tmp_path / "other", [contest_row("b", 1.0, model="n")], slow)
+    without = write_results(tmp_path / "without", [contest_row("c", 1.0, model="o")])
+    found = blocks(html(first, other, without))["summary"]
+    assert [cell.get("time", []).index(1) for _, _, cell in found["cells"][:2]] == [2, 0]  # 0.25 s of 1 s, of 4 s
+    assert "time" not in found["cells"][2][2]
+    assert (found["problems"][0]["time"], found["problems"][0]["memory"]) == (None, 256)
+    found = blocks(html(first, without))["summary"]
+    assert ([cell["time"][2] for _, _, cell in found["cells"]], found["problems"][0]["time"]) == ([1, 1], 1)
+
+
 def test_a_report_without_rows(tmp_path: Path) -> None:
     """An empty dump has a report too."""
     assert blocks(html(write_results(tmp_path, [])))["summary"]["rows"] == 0
