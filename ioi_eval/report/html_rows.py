@@ -162,9 +162,10 @@ class PageResults(ResultSet):
             yield self.name_of(row)[1], self._with_tests(row) if self.family is Family.APPS else row
 
     def row_with_tests(self, row: PageRow) -> dict[str, Any]:
-        """A row as in the file, read again, with its tests."""
+        """A row, read again, with its tests; one of the reference gets our columns too."""
         try:
-            return self._with_tests(line_at(self.path, row.offset))
+            whole: dict[str, Any] = with_our_columns(self._with_tests(line_at(self.path, row.offset)))
+            return whole
         except ODD_DATA as error:
             wrong = wrong_file(self.directory)
             raise InputError(wrong) if wrong else not_a_result_row(self.path, row.number, error) from error

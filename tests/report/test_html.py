@@ -185,6 +185,16 @@ def test_rows_that_contain_their_tests(tmp_path: Path) -> None:
     assert found["rows"]["time"] == [0.25]
 
 
+def test_a_row_of_another_program_without_weighted_scores(tmp_path: Path) -> None:
+    """The points are score times points, as in other commands; the page could not be made."""
+    subtask = {"subtask": "1", "score": 0.5, "points": 30, "status": "PA", "test_results": []}
+    row = {"uuid": "a", "year": 2024, "problem_id": "nile", "code": "x", "all_subtasks_results": [subtask]}
+    (tmp_path / "results.jsonl").write_bytes(orjson.dumps(row) + b"\n")
+    found = blocks(html(tmp_path))
+    assert found["rows"]["score"] == [15]
+    assert found["block-0"][0]["subtasks"] == [["1", "PA", 15, 30, [0, 0, 0]]]
+
+
 def test_groups(tmp_path: Path) -> None:
     """A group is a model. If several directories have the same model or none, it is a directory, or the groups of a
     summary.
