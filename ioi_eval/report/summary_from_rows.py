@@ -42,6 +42,8 @@ _RUN_ENTRIES = (
 )
 """The entries that rows do not have, or not as exactly as the existing summary."""
 
+_LIMITS = ("time_limit_s", "memory_limit_bytes")
+
 _PLACE = re.compile(r"^.*?, row \d+: ")
 _REPEATED_ID = re.compile(r"(.+?) ['\"].* of problem .* is already in .*row \d+, and only that one counts; ", re.DOTALL)
 
@@ -50,7 +52,7 @@ def summary_from_rows(
     rows: Iterable[NamedRow], results: Sequence[ResultSet], grouping: Grouping | None = None
 ) -> dict[str, Any]:
     """The summary of the rows of some results, which need no tests; by default with the groups of the runs."""
-    known_problems = {name: entry for each in results for name, entry in each.known_problems.items()}
+    known_problems = _known_problems(results)
     problems: dict[ProblemKey, Problem] = {}
     summary = Summary(grouping=grouping or grouping_of_runs(results))
 
@@ -169,6 +171,17 @@ def _cpu_of(summaries: Iterable[Mapping[str, Any]]) -> CpuSplit:
 def _cpu_split(stated: Mapping[str, float]) -> CpuSplit:
     """The times that this version knows: a later one may write more."""
     return CpuSplit(**{each.name: stated[each.name] for each in fields(CpuSplit) if each.name in stated})
+
+
+def _known_problems(results: Sequence[ResultSet]) -> Mapping[str, Mapping[str, Any]]:
+    """What the summaries say of each problem; a limit only if all of them have the same."""
+    known: dict[str, Mapping[str, Any]] = {}
+    for each in results:
+        for name, entry in each.known_problems.items():
+            earlier = known.get(name, entry)
+            differing = [limit for limit in _LIMITS if entry.get(limit) != earlier.get(limit)]
+            known[name] = {**entry, **dict.fromkeys(differing)}
+    return known
 
 
 def _problem(key: ProblemKey, known: Mapping[str, Any], row: ResultRow) -> Problem:

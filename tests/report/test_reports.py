@@ -35,7 +35,7 @@ from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import submission_result
 from tests.scored import add_to
 from tests.small_problems import small_problem
-from tests.small_results import refused
+from tests.small_results import contest_row, refused
 
 RUN = RunFacts(
     started="2026-01-01T00:00:00+00:00",
@@ -176,6 +176,17 @@ def test_rows_with_a_repeated_id_have_one_reason_in_a_joined_summary() -> None:
     rows = [("x", refused("x", one.message)) for one in repeated]
     values = summary_from_rows(rows, results_in("a", "b"))
     assert {one.kind: 9 for one in repeated} == {one["reason"]: one["rows"] for one in values["refused"]}
+
+
+def test_a_joined_summary_has_the_limits_that_all_runs_have() -> None:
+    """Those of the last run were stated for all."""
+    problem = {"year": 2024, "problem": "nile", "name": "Nile", "day": "1", "memory_limit_bytes": 1 << 28}
+    results = results_in("a", "b", "c")
+    for each, seconds in zip(results, (1.0, 4.0, 1.0), strict=True):
+        each.summary["problems"] = [{**problem, "time_limit_s": seconds}]
+    for joined, time_limit_s in ((results, None), ([results[0], results[2]], 1.0)):
+        (only,) = summary_from_rows([("s", contest_row("s", 1.0))], joined)["problems"]
+        assert (only["name"], only["time_limit_s"], only["memory_limit_bytes"]) == ("Nile", time_limit_s, 1 << 28)
 
 
 def test_practice_problems_do_not_count_in_a_contest() -> None:
