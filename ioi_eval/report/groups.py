@@ -27,7 +27,7 @@ MAX_GROUPS = 200
 
 NONE, OTHERS, UNGROUPED = "(none)", "(other groups)", "none"
 _LONGEST = 60  # the most characters of a value in a table
-_MODEL_COLUMNS = ("model", "model_name", "model_id")
+MODEL_COLUMNS = ("model", "model_name", "model_id")
 """The columns that most probably name the model, the most probable first."""
 
 
@@ -85,7 +85,7 @@ def grouping_by_model(rows: Iterable[Mapping[str, Any]]) -> Grouping:
     begins with `model`. Without such a column there are no groups; one without any text is not chosen."""
     first = list(rows)
     names = dict.fromkeys(name for row in first for name in row)
-    likely = [*_MODEL_COLUMNS, *sorted(name for name in names if name.lower().startswith("model"))]
+    likely = [*MODEL_COLUMNS, *sorted(name for name in names if name.lower().startswith("model"))]
     for name in likely:
         values = [value for row in first if (value := row.get(name))]
         if values and all(isinstance(value, str) for value in values):

@@ -229,6 +229,15 @@ def test_each_group_has_its_own_file(tmp_path: Path, to: str) -> None:
     assert len(export(write_results(tmp_path / "out", rows), to, *settings, by=("model,prompt",))) == 2
 
 
+def test_the_column_of_the_model_names_it_whatever_comes_before(tmp_path: Path) -> None:
+    """A column such as `model_seed` was taken for the model's name if it was named first."""
+    rows = [contest_row("a", 1.0, model="lab/m", model_seed="7")]
+    out = write_results(tmp_path / "out", rows, {"options": {}})
+    for by in ("model_seed,model", "model,model_seed"):
+        (path,) = export(out, "every-eval-ever", "organization=Lab", out=tmp_path / by, by=(by,))
+        assert json.loads(path.read_text())["model_info"]["id"] == "lab/m"
+
+
 @pytest.mark.parametrize("to", ["inspect", "eval-results", "every-eval-ever"])
 def test_names_of_files_are_printable(tmp_path: Path, to: str) -> None:
     """Whatever the model's name is. They are printed too."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, similar
 from ioi_eval.estimates import Estimate, means_of_problems
-from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
+from ioi_eval.report.groups import MAX_GROUPS, MODEL_COLUMNS, NONE, Grouping, group_name
 from ioi_eval.report.result_files import not_a_result_row
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import deciding_test, full_marks_of, message_of_test, share_of, tests_of, verdict_of
@@ -103,7 +103,9 @@ class Material:
     def _group(self, labels: tuple[str, ...], row: ResultRow) -> ModelGroup:
         columns = self.grouping.columns
         values = dict(zip(columns, labels, strict=True))
-        named = next((name for name in columns if name.rpartition(".")[2].lower().startswith(_MODEL)), None)
+        likely = [name for name in columns if name.rpartition(".")[2].lower().startswith(_MODEL)]
+        likely.sort(key=lambda name: name.rpartition(".")[2] not in MODEL_COLUMNS)
+        named = next(iter(likely), None)
         model = "" if named is None or values[named] == NONE else str(row.get(named) or values[named])
         return ModelGroup(
             name=group_name(columns, labels),
