@@ -2,6 +2,7 @@
 
 In a log, a problem is a sample, and each submission to it is an epoch. The scorer `score` gives the share of the points
 (or of the tests), `solved` gives 1 for AC. What we failed to judge is unscored (NaN); inspect leaves it out of means.
+Each sample of each log has a `uuid` of its own: of samples with the same one, `samples_df` keeps only the first.
 
 Source: `EvalLog` version 2 and the recorder of `.eval` files in inspect_ai 0.3.285: a zip of `header.json`, one
 `samples/<id>_epoch_<n>.json` for each sample, and `summaries.json`; `read_eval_log` takes any compression of zip.
@@ -39,10 +40,11 @@ Values = dict[str, Any]
 
 @dataclass(slots=True)
 class _Log:
-    """A log that is being written: how many submissions to each problem it has (`epochs`), and their summaries, which
-    wait on disk: a member of a zip is written as a whole."""
+    """A log that is being written (`id` is its own): how many submissions to each problem it has (`epochs`), and their
+    summaries, which wait on disk: a member of a zip is written as a whole."""
 
     file: ZipFile
+    id: str
     model: str
     lines: IO[bytes]  # the summaries of all logs
     epochs: Counter[str] = field(default_factory=Counter)
@@ -53,9 +55,9 @@ class _Log:
         name = file_name(problem.replace("/", "-", 1) if "all_subtasks_results" in row else problem)
         self.epochs[name] += 1
         sample = _sample(row, problem, submission, self.model)
-        head = {"id": name, "epoch": self.epochs[name]}
+        head = {"id": name, "epoch": self.epochs[name], "uuid": _digest(self.id, name, str(self.epochs[name]))}
         self.put(f"samples/{name}_epoch_{self.epochs[name]}.json", {**head, **sample})
-        short = {key: sample[key] for key in ("input", "target", "metadata", "uuid")}
+        short = {key: sample[key] for key in ("input", "target", "metadata")}
         scores = {key: {**score, "answer": _cut(score["answer"])} for key, score in sample["scores"].items()}
         self.begins.append(self.lines.tell())
         self.lines.write(_json({**head, **short, "scores": scores, "completed": True, "message_count": 2}) + b"\n")
@@ -90,13 +92,22 @@ def _write(material: Material, open_file: Open) -> None:
             file = stack.enter_context(open_file(_file_of(group)))
             packed = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
             packed.comment = MARK
-            logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN, lines)
+            model = material.model_of(group) or group.name or _UNKNOWN
+            logs[group.name] = _Log(packed, _id_of(material, group), model, lines)
         for row in material.rows():
             logs[material.group_of(row).name].add(row, *material.results.name_of(row))
         for group in material.groups.values():
             log = logs[group.name]
             log.put_summaries()
             log.put("header.json", _header(material, group, log))
+
+
+def _id_of(material: Material, group: ModelGroup) -> str:
+    return _digest(material.finished.isoformat(timespec="seconds"), group.name)
+
+
+def _digest(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=11).hexdigest()
 
 
 def _file_of(group: ModelGroup) -> str:
@@ -115,7 +126,6 @@ def _sample(row: ResultRow, problem: str, submission: str, model: str) -> Values
         "output": {"model": model, "choices": [{"message": answer, "stop_reason": "stop"}]},
         "scores": _scores(row),
         "metadata": {"submission": submission, "problem": problem, **_facts(row)},
-        "uuid": blake2b(f"{problem}\0{submission}\0{model}".encode("utf-8", "replace"), digest_size=11).hexdigest(),
     }
 
 
@@ -147,7 +157,6 @@ def _scores(row: ResultRow) -> Values:
 
 def _header(material: Material, group: ModelGroup, log: _Log) -> Values:
     when = material.finished.isoformat(timespec="seconds")
-    name = blake2b(f"{when}\0{group.name}".encode("utf-8", "replace"), digest_size=11).hexdigest()
     metrics = {key: _metric(key, estimate.value) for key, estimate in group.metrics.items()}
     mean = {"mean": _metric("mean", metrics[SCORE]["value"])} if SCORE in metrics else {}
     at_k = {key: metric for key, metric in metrics.items() if key != SCORE}
@@ -156,7 +165,7 @@ def _header(material: Material, group: ModelGroup, log: _Log) -> Values:
         "version": _VERSION,
         "status": "cancelled" if group.is_part else "success",
         "eval": {
-            **dict.fromkeys(("eval_id", "run_id", "task_id"), name),
+            **dict.fromkeys(("eval_id", "run_id", "task_id"), log.id),
             "created": when,
             "task": material.setting("task", f"ioi_eval_{material.about}"),
             "dataset": {
