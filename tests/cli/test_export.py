@@ -236,6 +236,20 @@ def test_every_eval_ever_agrees_with_its_schema(results: Path) -> None:
             assert all(isinstance(text, str) for text in one["score_details"]["details"].values())
 
 
+def test_every_eval_ever_identifies_problems_that_are_not_on_the_hub(tmp_path: Path) -> None:
+    """Its datastore needs that to find duplicates. The path of a file, which may be secret, is not there."""
+    found = []
+    for directory, problem in (("a", "nile"), ("b", "nile"), ("c", "other")):
+        rows = [contest_row("a", 1.0, problem_id=problem)]
+        out = write_results(tmp_path / directory, rows, {"options": {"problems": "/tmp/problems.jsonl"}})
+        (path,) = export(out, "every-eval-ever", *SETTINGS["every-eval-ever"])
+        assert "problems.jsonl" not in path.read_text()
+        found.append(json.loads(path.read_text())["evaluation_results"][0]["source_data"])
+    one, again, other = (source.pop("additional_details")["source_id"] for source in found)
+    assert one == again != other
+    assert found[0] == {"dataset_name": "contest", "source_type": "other"}
+
+
 @pytest.mark.parametrize("to", ["inspect", "eval-results", "every-eval-ever"])
 def test_each_group_has_its_own_file(tmp_path: Path, to: str) -> None:
     """Also if the values of several columns give the same text when they are written one after the other."""

@@ -3,7 +3,8 @@
 A group without any score has no file, because the schema requires a number.
 
 Source: `eval.schema.json` 0.3.0 of evaleval/every_eval_ever, and what its validator checks beyond that (a path of five
-parts whose last is a UUID of version 4, a score within its bounds, texts in every `additional_details`).
+parts whose last is a UUID of version 4, a score within its bounds, texts in every `additional_details`). Its search for
+duplicates refuses a source of the type `other` without a `source_id` (`every_eval_ever/dedup.py`).
 """
 
 from __future__ import annotations
@@ -166,20 +167,23 @@ def _result(material: Material, group: ModelGroup, metric: str, estimate: Estima
     return {
         "evaluation_result_id": metric,
         "evaluation_name": f"{_collection(material)} {metric}",
-        "source_data": _source(material, len(group.shares)),
+        "source_data": _source(material, group),
         "metric_config": config,
         "score_details": details,
     }
 
 
-def _source(material: Material, problems: int) -> Values:
+def _source(material: Material, group: ModelGroup) -> Values:
+    """The data set; one that is not on the Hub is identified by the names and full marks of the problems."""
     if not material.dataset:
-        return {"dataset_name": material.about, "source_type": "other"}
+        problems = sha256(json.dumps(sorted(group.full.items())).encode())
+        details = {"source_id": f"sha256:{problems.hexdigest()}"}
+        return {"dataset_name": material.about, "source_type": "other", "additional_details": details}
     return {
         "dataset_name": material.dataset.rpartition("/")[2],
         "source_type": "hf_dataset",
         "hf_repo": material.dataset,
-        "samples_number": problems,
+        "samples_number": len(group.shares),
     }
 
 
