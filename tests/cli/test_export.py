@@ -148,16 +148,16 @@ def test_problems_with_similar_ids_are_different_samples(tmp_path: Path) -> None
 def test_each_sample_of_each_log_has_its_own_uuid(tmp_path: Path) -> None:
     """inspect's `samples_df` drops others with the same one: those of the second run of a dump, and a repeated id."""
     found = []
-    for directory, hour in (("a", "09"), ("b", "10"), ("c", "10")):
-        rows = [contest_row("a", 1.0), refused("a", "only the first counts", year=2024, problem_id="nile")]
+    for directory, hour, name in (("a", "09", "a"), ("b", "10", "a"), ("c", "10", "a"), ("d", "10", "b")):
+        rows = [contest_row(name, 1.0), refused(name, "only the first counts", year=2024, problem_id="nile")]
         out = write_results(tmp_path / directory, rows, {"finished": f"2026-11-01T{hour}:00:00+00:00", "options": {}})
         with ZipFile(export(out, "inspect")[0]) as log:
             summaries = json.loads(log.read("summaries.json"))
             samples = [json.loads(log.read(f"samples/2024-nile_epoch_{epoch}.json")) for epoch in (1, 2)]
             assert [one["uuid"] for one in samples] == [one["uuid"] for one in summaries]
             found.append({one["uuid"] for one in summaries})
-    first, second, again = found
-    assert len(first | second) == 4
+    first, second, again, others = found
+    assert len(first | second | others) == 6
     assert second == again
 
 

@@ -55,7 +55,8 @@ class _Log:
         name = file_name(problem.replace("/", "-", 1) if "all_subtasks_results" in row else problem)
         self.epochs[name] += 1
         sample = _sample(row, problem, submission, self.model)
-        head = {"id": name, "epoch": self.epochs[name], "uuid": _digest(self.id, name, str(self.epochs[name]))}
+        uuid = _digest(self.id, name, str(self.epochs[name]), submission)
+        head = {"id": name, "epoch": self.epochs[name], "uuid": uuid}
         self.put(f"samples/{name}_epoch_{self.epochs[name]}.json", {**head, **sample})
         short = {key: sample[key] for key in ("input", "target", "metadata")}
         scores = {key: {**score, "answer": _cut(score["answer"])} for key, score in sample["scores"].items()}
@@ -103,7 +104,9 @@ def _write(material: Material, open_file: Open) -> None:
 
 
 def _id_of(material: Material, group: ModelGroup) -> str:
-    return _digest(material.finished.isoformat(timespec="seconds"), group.name)
+    """The same for the same results. Several runs may have finished in the same second."""
+    size = material.results.path.stat().st_size
+    return _digest(material.finished.isoformat(timespec="seconds"), str(size), group.name)
 
 
 def _digest(*parts: str) -> str:
