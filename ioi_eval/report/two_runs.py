@@ -183,7 +183,11 @@ def compare_runs(
         judged = [[name for name, result in side.items() if result.share is not None] for side in sides]
         comparison = _comparison_of_problems(before, after, sides, judged)
         if not comparison.problems:
-            raise InputError("the two have no problem in common that was judged in both")
+            first, second = (listed(map(printable, dict.fromkeys(name[0] for name in side)), most=3) for side in judged)
+            raise InputError(
+                f"{before.directory} and {after.directory} have no problem in common that was judged in both: the first"
+                f" has scores for {first}, the second for {second}; name results that have scores for the same problems"
+            )
         return comparison
     common = [name for name in old if name in new]
     if not common:

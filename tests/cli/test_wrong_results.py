@@ -157,7 +157,7 @@ def test_groups_of_one_row(start: Start, tmp_path: Path) -> None:
     assert "[" not in ended.stdout
     ended = start("compare", "models", "models", "--only-a", "model=m1", "--only-b", "model=m3", "--by-problem")
     assert ended.returncode == 2
-    assert "the two have no problem in common that was judged in both" in ended.stderr
+    assert "models and models have no problem in common that was judged in both" in ended.stderr
 
 
 def test_private_data_sets_on_the_hub(start: Start, write: Write, hub: Hub, tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def test_a_difference_is_more_than_chance_only_if_the_randomisation_test_agrees(
             {"only": (RowFilter(), RowFilter.parse("model=heron"))},
             r"no row has 'heron' in the column model, which has heron-2, crane. Did you mean heron-2\?$",
         ),
-        ([row("a", "AC", 100, "tree")], {"by_problem": True}, "no problem in common"),
+        ([row("a", "AC", 100, "tree")], {"by_problem": True}, "for 2024/nile, the second for 2024/tree; name"),
     ],
 )
 def test_runs_that_cannot_be_compared_are_refused(
