@@ -22,7 +22,14 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.html_rows import PageResults, PageRow
 from ioi_eval.report.result_files import INPUTS, line_at
-from ioi_eval.report.result_values import PASSED, deciding_test, message_of_test, name_of_test, tests_of
+from ioi_eval.report.result_values import (
+    PASSED,
+    deciding_test,
+    message_of_test,
+    name_of_test,
+    points_of_subtask,
+    tests_of,
+)
 
 CODE_CHARS, TEXT_CHARS, MESSAGE_CHARS, MAX_TESTS = 60_000, 4_000, 600, 200
 """The most characters of a program, of a compiler's message, of another message or an output; the most tests shown."""
@@ -155,7 +162,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
             [
                 _cut(subtask["subtask"], MESSAGE_CHARS),
                 subtask["status"],
-                None if subtask["status"] == Verdict.JE else subtask["weighted_score"],
+                points_of_subtask(subtask),
                 subtask["points"],
                 _counts([tests[name_of_test(test)]["status"] for test in subtask.get(TEST_RESULTS) or ()]),
             ]

@@ -24,7 +24,7 @@ from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_files import RESULTS, TESTS, line_at, lines_of, not_a_result_row, summary_of, wrong_file
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, has_column, id_column_of
-from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of, with_our_columns
+from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of, total_of, with_our_columns
 from ioi_eval.report.texts import distinct_line, printable
 from ioi_eval.selection import points_in_subtask, sum_of_points
 
@@ -187,7 +187,7 @@ class PageResults(ResultSet):
                 subtasks=tuple((shown_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),
                 precision=subtasks[0]["score_precision"] if subtasks else _SHARE_DIGITS,
             )
-        score = row["score"] if not is_contest else None if row["verdict"] == Verdict.JE else row["total_score"]
+        score = total_of(row) if is_contest else row["score"]
         time_s, memory = self._peaks(row, subtasks)
         return PageRow(
             directory=self.index,

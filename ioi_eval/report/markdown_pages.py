@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ioi_eval.errors import ODD_DATA, InputError, SetupError
 from ioi_eval.report.markdown import LOWER_BOUND, cell, markdown_table
 from ioi_eval.report.result_files import REPORT, SUMMARY, result_rows, summary_of
-from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of
+from ioi_eval.report.result_values import name_columns, points_of_subtask, problem_name_of, submission_of, total_of
 from ioi_eval.report.terminal import bounded, of_full_marks, problems_of
 from ioi_eval.report.texts import file_name, points
 
@@ -111,20 +111,19 @@ def _page(problem: Mapping[str, Any], lines: list[tuple[float, list[str]]], comp
 
 def _line(row: Mapping[str, Any], id_column: str) -> tuple[float, list[str]]:
     """The sort key of a submission, and its cells."""
-    total = row.get("total_score")
+    total = total_of(row)
     cells = [
         submission_of(row, id_column),
         str(row.get("target_subtask") or "–"),
         str(row.get("verdict") or row.get("error") or ""),
-        "–" if total is None else points(total),
+        points(total),
         *(_subtask(subtask) for subtask in row.get("all_subtasks_results") or ()),
     ]
     return (-1.0 if total is None else float(total)), cells
 
 
 def _subtask(subtask: Mapping[str, Any]) -> str:
-    reached = subtask["weighted_score"]
-    return f"{'–' if reached is None else points(reached)}/{points(subtask['points'])} ({subtask['status']})"
+    return f"{points(points_of_subtask(subtask))}/{points(subtask['points'])} ({subtask['status']})"
 
 
 def _links(problems: list[Mapping[str, Any]]) -> str:

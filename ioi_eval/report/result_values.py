@@ -76,6 +76,17 @@ def verdict_of(row: ResultRow) -> str:
     return str(row.get("verdict") or "")
 
 
+def total_of(row: ResultRow) -> float | None:
+    """The points of a submission to a contest problem; `None` if they are unknown. With `--unscored-as zero`, rows have
+    a 0 for JE, which is no score."""
+    return None if row.get("verdict") == Verdict.JE else row.get("total_score")
+
+
+def points_of_subtask(subtask: Mapping[str, Any]) -> float | None:
+    """The points in a subtask, rounded, from its entry in a row; `None` if they are unknown, as for `total_of`."""
+    return None if subtask["status"] == Verdict.JE else subtask.get("weighted_score")
+
+
 def share_of(row: ResultRow) -> float | None:
     """The share of the points, or for APPS of the tests; `None` if it is unknown (not judged, or JE)."""
     if "all_subtasks_results" not in row:
@@ -83,8 +94,8 @@ def share_of(row: ResultRow) -> float | None:
         if row.get("verdict") in {None, "JE"}:
             return None
         return float(row["verdict"] == "AC") if not total else None if passed is None else passed / total
-    score, full = row.get("total_score"), full_marks_of(row)
-    if score is None or row.get("verdict") == "JE" or not _subtasks(row):
+    score, full = total_of(row), full_marks_of(row)
+    if score is None or not _subtasks(row):
         return None
     return float(score / full) if full else 0.0
 

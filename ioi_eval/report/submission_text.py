@@ -19,9 +19,11 @@ from ioi_eval.report.result_values import (
     full_marks_of,
     has_run,
     message_of_test,
+    points_of_subtask,
     problem_name_of,
     submission_of,
     tests_of,
+    total_of,
 )
 from ioi_eval.report.texts import (
     counted,
@@ -86,7 +88,7 @@ def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: 
     for (problem, submission), row in rows:
         count += 1
         if len(lines) < most:
-            score = points(row.get("total_score")) if "total_score" in row else _passed(row)
+            score = points(total_of(row)) if "total_score" in row else _passed(row)
             lines.append(
                 (printable(problem), printable(submission), printable(str(row.get("verdict") or "not judged")), score)
             )
@@ -122,7 +124,7 @@ def suspicious_report(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> s
 def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
     problem, submission = map(printable, name)
     if "all_subtasks_results" in row:
-        score = f"{points(row.get('total_score'))} of {points(full_marks_of(row))} points"
+        score = f"{points(total_of(row))} of {points(full_marks_of(row))} points"
     else:
         score = f"{_passed(row)} tests"
     result = f"{row['verdict']}, {score}" if row.get("verdict") else "not judged"
@@ -160,7 +162,7 @@ def _subtasks(row: Mapping[str, Any]) -> str:
         (
             printable(str(subtask["subtask"])),
             str(subtask["status"]),
-            f"{points(subtask.get('weighted_score'))}/{points(subtask['points'])}",
+            f"{points(points_of_subtask(subtask))}/{points(subtask['points'])}",
             printable(deciding_test_of(subtask) or ""),
         )
         for subtask in row.get("all_subtasks_results") or ()

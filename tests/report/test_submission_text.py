@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
+from ioi_eval.cli.reporting import remake
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
 from ioi_eval.report.inputs import TextPart
+from ioi_eval.report.markdown_pages import write_pages
 from ioi_eval.report.result_values import has_run
 from ioi_eval.report.rows import JudgedSubmission, refused_row, result_row
-from ioi_eval.report.submission_text import Limits, TestTexts, submission_text
+from ioi_eval.report.submission_text import Limits, TestTexts, listing, submission_text
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem
+from tests.small_results import contest_row, write_results
 
 SUBTASKS = (Subtask(name="a", points=40, tests=("1", "2")), Subtask(name="b", points=60, tests=("2", "3")))
 PROBLEM = small_problem(subtasks=SUBTASKS)
@@ -133,6 +137,23 @@ def test_a_judge_error_has_no_score_but_a_verdict() -> None:
     text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
     assert "  why there is no score: no compiler for Rust is found" in text.splitlines()
     assert "not judged" not in text
+
+
+def test_a_judge_error_whose_score_is_written_as_0_has_none(tmp_path: Path) -> None:
+    """With `--unscored-as zero` rows have a 0, which looked like points in `show`, in pages and in logs."""
+    row = contest_row("a", None, 1.0) | {"total_score": 50.0, "all_subtasks_points": 50.0}
+    row["all_subtasks_results"][0] |= {"score": 0.0, "weighted_score": 0.0}
+    name = ("2024/nile", "a")
+    text = submission_text(row, name, Limits(), test=None, texts=TestTexts())
+    assert text.splitlines()[0] == "2024/nile  a: JE, – of 100 points"
+    lines = [line.split()[:3] for line in text.splitlines()]
+    assert ["00", "JE", "–/50"] in lines
+    assert ["01", "AC", "50/50"] in lines
+    assert listing([(name, row)], most=1).splitlines()[-1].split() == ["2024/nile", "a", "JE", "–"]
+    out = write_results(tmp_path / "out", [row])
+    assert remake([out], None) == 1
+    page = write_pages(tmp_path / "pages", out, id_column="uuid")[1].read_text()
+    assert page.rstrip().splitlines()[-1] == "| a | – | JE | – | –/50 (JE) | 50/50 (AC) |"
 
 
 @pytest.mark.parametrize(("status", "shown"), [("PA", "01: PA"), (None, "01")])

@@ -24,7 +24,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, details, headline
-from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
+from ioi_eval.report.result_values import full_marks_of, points_of_subtask, share_of, total_of, verdict_of
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.texts import escaped_text, file_name
 from ioi_eval.selection import ResultRow
@@ -136,9 +136,9 @@ def _facts(row: ResultRow) -> Values:
     names = ("verdict", "target_subtask", "near_limit", "isolation", "target", "time_scale", "judged_by", "difficulty")
     facts = {name: row[name] for name in names if row.get(name) is not None}
     if "all_subtasks_results" in row:
-        facts["points"], facts["full_marks"] = row.get("total_score"), full_marks_of(row)
+        facts["points"], facts["full_marks"] = total_of(row), full_marks_of(row)
         facts["subtasks"] = {
-            str(subtask["subtask"]): subtask["weighted_score"] for subtask in row["all_subtasks_results"] or ()
+            str(subtask["subtask"]): points_of_subtask(subtask) for subtask in row["all_subtasks_results"] or ()
         }
     else:
         facts |= {name: row.get(name) for name in ("passed", "total")}
