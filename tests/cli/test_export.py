@@ -16,6 +16,7 @@ import yaml
 
 from ioi_eval.cli import export as command
 from ioi_eval.errors import InputError
+from ioi_eval.report.groups import MAX_GROUPS
 from ioi_eval.report.publication import MODULES, format_named
 from ioi_eval.report.result_sets import open_results
 from tests.cli.addition import Start
@@ -106,6 +107,16 @@ def test_junit_has_a_suite_a_problem_and_counts_what_is_in_it(tmp_path: Path) ->
     assert suites["2024/nile"][3].get("name") == "\\x1b[31m<d>&\"' \\x07\n\\u202e"
     assert all(re.fullmatch(r"\d+\.\d{3}", str(case.get("time"))) for case in root.iter("testcase"))
     assert not set(path.read_text()) & {*map(chr, range(9)), "\x1b", "\u202e"}
+
+
+def test_junit_has_any_number_of_groups(tmp_path: Path) -> None:
+    """They are names in one file. It was refused, as formats with a file for each group are."""
+    rows = [contest_row(str(number), 1.0, model=f"m{number}") for number in range(MAX_GROUPS + 1)]
+    out = write_results(tmp_path / "out", rows)
+    cases = ET.parse(export(out, "junit")[0]).iter("testcase")
+    assert [case.get("classname") for case in cases] == [f"m{n}.2024/nile" for n in range(MAX_GROUPS + 1)]
+    with pytest.raises(InputError, match="makes more than 200 groups, which would be a file each"):
+        export(out, "inspect")
 
 
 def test_junit_is_read_by_junitparser(results: Path) -> None:

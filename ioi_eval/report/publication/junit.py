@@ -11,6 +11,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 
+from ioi_eval.report.groups import group_name
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material, details, headline
 from ioi_eval.report.result_values import share_of, verdict_of
@@ -29,7 +30,7 @@ def _write(material: Material, open_file: Open) -> None:
         problem, submission = material.results.name_of(row)
         if problem not in suites:
             suites[problem] = ET.SubElement(together, "testsuite", name=escaped_text(problem))
-        group = material.group_of(row).name
+        group = group_name(material.grouping.columns, material.grouping.labels(row))
         classname = ".".join(part.replace(".", "_") for part in (group, problem) if part)
         time_s = _time(row)
         seconds[problem] += time_s
