@@ -17,7 +17,7 @@ import orjson
 from ioi_eval.concurrency import for_each, in_thread
 from ioi_eval.errors import ODD_DATA, UnavailableError, internal_error_text
 from ioi_eval.journal import Journal, Keys, RecordKind, decode_result, encode_result, keys_of
-from ioi_eval.model import CompileOutcome, ProblemKey, SubmissionResult, Verdict
+from ioi_eval.model import CompileOutcome, ProblemKey, Submission, SubmissionResult, Verdict
 from ioi_eval.pipeline.contest import SubmissionScorer
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.scores import submission_result
@@ -132,4 +132,12 @@ def rows_of_validation(validation: Validation) -> Iterator[dict[str, Any]]:
     for solution, judged in validation.judged:
         key = solution.problem.key
         named = {"uuid": solution.submission.id, "year": key.year, "problem_id": key.id, "label": solution.name}
-        yield result_row(named, judged, target_subtask=None)
+        yield result_row({**named, **_program_of(solution.submission)}, judged, target_subtask=None)
+
+
+def _program_of(submission: Submission) -> dict[str, Any]:
+    """The columns from which a row's program is read again, in addition to `code`."""
+    sources = {file.path: file.content.decode() for file in submission.sources}
+    outputs = {f"output_{output.test}.txt": output.content.decode("utf-8", "replace") for output in submission.outputs}
+    columns = {"source_files": sources, "outputs": outputs}
+    return {"language": submission.language.value, **{name: files for name, files in columns.items() if files}}

@@ -10,11 +10,8 @@ import pytest
 
 from ioi_eval.errors import UnavailableError
 from ioi_eval.expectations import Expectation
-from ioi_eval.model import (
-    Problem,
-    Submission,
-    SubmissionResult,
-)
+from ioi_eval.model import Language, OutputFile, Problem, SourceFile, Submission, SubmissionResult
+from ioi_eval.problems.submissions import submission_from_row
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
 from ioi_eval.validate import ValidationRun, rows_of_validation
 from ioi_eval.validate.comparison import Validation, compare
@@ -22,6 +19,7 @@ from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 from tests.scored import outcome, result_of, sampled_problem
 
 PROBLEM = sampled_problem(40, 60)
+SUBMISSION = Submission(id="s", problem=PROBLEM.key, code="x")
 
 
 def result(*verdicts: str, **of_first: object) -> SubmissionResult:
@@ -43,7 +41,7 @@ def solution(
     return StatedSolution(
         name="sol.cpp",
         problem=PROBLEM,
-        submission=Submission(id="s", problem=PROBLEM.key, code="x"),
+        submission=SUBMISSION,
         subtasks={name: Expectation.parse(text) for name, text in (subtasks or {}).items()},
         whole=None if whole is None else Expectation.parse(whole),
         total=total,
@@ -239,6 +237,24 @@ def test_solutions_are_judged_exhaustively_by_several_workers() -> None:
     assert [row["label"] for row in rows] == [str(n) for n in range(10)]
     assert [row["fingerprint"] for row in rows] == [f"2024/nile {n}" for n in range(10)]
     assert [test["status"] for test in rows[1]["all_subtasks_results"][2]["test_results"]] == ["AC", "WA"]
+
+
+def test_the_programs_of_a_validation_can_be_judged_again() -> None:
+    """`validate --against DIR/results.jsonl` judges them. A program in Python was judged as C++, one of several files
+    as one file, and outputs as nothing.
+    """
+    files = (SourceFile(path="a.py", content=b"import b\n"), SourceFile(path="b.py", content=b"x = 1\n"))
+    several = replace(
+        SUBMISSION, code="import b\n\nx = 1\n", sources=files, language=Language.PYTHON, extraction="column:sources"
+    )
+    outputs = (OutputFile(test="2", content=b"7\n"),)
+    for submission in (several, replace(SUBMISSION, code=None, outputs=outputs, extraction="outputs")):
+        stated = StatedSolutions(solutions=[replace(solution({"02": "AC"}), submission=submission)])
+        (row,) = rows_of_validation(validated(stated, RuleScorer(lambda _: result("AC", "AC", "AC"))))
+        assert replace(submission_from_row(row), outputs=()) == replace(
+            submission, outputs=(), extraction="column:sources" if submission.code else "none"
+        )
+        assert row.get("outputs") == ({"output_2.txt": "7\n"} if submission.outputs else None)
 
 
 def test_judged_solutions_are_compared_if_no_endpoint_is_left() -> None:
