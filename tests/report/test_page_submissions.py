@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ioi_eval.model import Verdict
 from tests.browser import Tab, needs_chromium
-from tests.report.report_page import CHOSEN, HARM, OPENED, SHORT, SUMMARY, TYPED, page, shown, type_in
+from tests.report.report_page import CHOSEN, HARM, LIMITS, OPENED, SHORT, SUMMARY, TYPED, page, shown, type_in
 from tests.small_results import contest_row, test, write_results
 
 pytestmark = needs_chromium
@@ -175,6 +175,16 @@ def test_the_text_of_a_submission_without_a_program(quiet: Tab, tmp_path: Path) 
     assert "characters left out" in texts[1]
     assert texts[1].endswith(" the end")
     assert "see submission q3 in the dump" in texts[2]
+
+
+def test_a_limit_has_as_many_digits_as_a_time(quiet: Tab, tmp_path: Path) -> None:
+    """With --time-scale 1.13 one of 1.5 s is 1.695 s. It was shown as 1.7 beside the time of a program that is late."""
+    row = contest_row("late", 0.0)
+    row["all_subtasks_results"][0]["test_results"][0] |= {"time_s": 1.699, "status": "TLE"}
+    summary = {"problems": [{"year": 2024, **LIMITS, "time_limit_s": 1.5 * 1.13}]}
+    quiet.open(page([write_results(tmp_path / "out", [row], summary)], tmp_path / "limit.html"))
+    cells = quiet.value("[...document.querySelectorAll('#submissions-table tbody td')].map((cell) => cell.textContent)")
+    assert "1.699 / 1.695" in cells
 
 
 def test_an_opened_submission_fits_a_telephone(quiet: Tab, tmp_path: Path) -> None:

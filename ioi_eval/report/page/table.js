@@ -212,7 +212,7 @@ class Submissions {
       verdict: [el("span", { class: "verdict", title: verdict ? summary.verdict_names[verdict] : null, "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
         this.near[index] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[index] ? el("span", { class: "tag", title: "It has the result of an identical program." }, "copy") : null],
       score: score === null ? "–" : full !== null ? `${points(score)}/${points(full)}` : percent(score, 0),
-      time: rows.time[index] === null ? "–" : String(rows.time[index]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
+      time: rows.time[index] === null ? "–" : String(rows.time[index]) + (problem?.time ? ` / ${Number(rounded(problem.time, 3))}` : ""), // as many digits as the time has
       memory: rows.memory[index] === null ? "–" : String(rows.memory[index]) + (problem?.memory ? ` / ${points(problem.memory)}` : ""),
     };
   }
