@@ -1,8 +1,8 @@
 """Submissions of a Kattis problem package, and what is stated about them.
 
 A directory's name is a verdict (`submissions/wrong_answer/`). DOMjudge's `@EXPECTED_RESULTS@:` in a source names one or
-several verdicts, of which one is expected; it has precedence over the directory. `@EXPECTED_GRADES@` names a verdict
-for each test group below `secret/`.
+several verdicts, of which one is expected; it has precedence over the directory, unless the directory's verdict is one
+of several. `@EXPECTED_GRADES@` names a verdict for each test group below `secret/`.
 
 Python 2 is not judged; a note names such submissions.
 
@@ -134,6 +134,7 @@ class KattisSubmissions:
     def _statement(self, path: str, program: str, text: str) -> Stated:
         """The statement in the source, else in `submissions.yaml` if the format has it, else that of the directory."""
         total = _total(text) if self.kind.scoring else None
+        text = "" if _is_of_several(path, text, program.partition("/")[0]) else text
         if self.expectations is None or _RESULTS.search(text):
             verdicts = _stated(path, text, program.partition("/")[0])
             is_worst = self.worst_counts and not _RESULTS.search(text)
@@ -260,6 +261,19 @@ def _or_milder(verdicts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*verdicts, *_WORST_FIRST[min(ranks) :]))) if ranks else verdicts
 
 
+def _is_of_several(path: str, text: str, directory: str) -> bool:
+    """Whether a source states several verdicts, and its directory one of these, which then counts alone.
+
+    Source: DOMjudge, `ImportProblemService`.
+    """
+    named = _named(directory)
+    return named is not None and set(named) < set(_stated(path, text, directory))
+
+
+def _named(word: str) -> tuple[str, ...] | None:
+    return _VERDICTS.get(word.upper().replace("-", "_"))
+
+
 def _stated(path: str, text: str, directory: str) -> tuple[str, ...]:
     """The verdicts of which one is expected; empty if nothing is stated that can be checked."""
     tags = _RESULTS.findall(STATED_TOTAL.sub("", text))
@@ -268,7 +282,7 @@ def _stated(path: str, text: str, directory: str) -> tuple[str, ...]:
     words = _WORD.findall(tags[0]) if tags else [directory]
     stated: dict[str, None] = {}
     for word in words:
-        verdicts = _VERDICTS.get(word.upper().replace("-", "_"))
+        verdicts = _named(word)
         if verdicts is None and not tags:
             verdicts = _DIRECTORIES.get(word.upper())
         if verdicts is None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers import cms, kattis
 from ioi_eval.importers.kattis import import_package
 from ioi_eval.importers.kattis_expectations import _matches
@@ -75,6 +76,19 @@ def test_the_worst_verdict_of_all_tests(tmp_path: Path, settings: str, late: str
     assert expected["run_time_error/a.c"] == {"all": crashes}
     first = {"data/testdata.yaml": f"{settings}grader_flags: first_error\n"}
     assert stated(read(tmp_path / "first", PASS_FAIL, **first))["time_limit_exceeded/slow.py"][1] == {"all": "TLE"}
+
+
+@pytest.mark.parametrize("version", ["legacy", "2025-09"])
+def test_a_directory_s_verdict_that_is_one_of_several(tmp_path: Path, version: str) -> None:
+    """As in DOMjudge it counts alone. In directories with other names the tag counts."""
+    tag = "// @EXPECTED_RESULTS@: WRONG-ANSWER, timelimit, CORRECT\nint main;\n"
+    directories = {"accepted": "AC", "wrong_answer": "WA", "time_limit_exceeded": "TLE"}
+    files = {f"submissions/{name}/tagged.c": tag for name in (*directories, "rejected", "mixed")}
+    task = read(tmp_path, PASS_FAIL, **{"problem.yaml": f"problem_format_version: {version}\n"}, **files)
+    expected = {label.partition("/")[0]: by[:2] for label, by in stated(task).items() if label.endswith("/tagged.c")}
+    alone: dict[str, tuple[Any, ...]] = {name: (None, {"all": word}) for name, word in directories.items()}
+    alone["accepted"] = (MODEL_SOLUTION, {"all": "AC"})
+    assert expected == {**alone, **dict.fromkeys(("rejected", "mixed"), (None, {"all": "WA,TLE,AC"}))}
 
 
 def test_rejected_in_old_packages(tmp_path: Path) -> None:
