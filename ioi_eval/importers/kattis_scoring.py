@@ -24,7 +24,7 @@ from ioi_eval.model import Subtask
 
 _ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
 _GENERATED_TESTS = "generators/generators.yaml"
-STATED_TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d{1,18})(\.\d+)?\b")
+STATED_TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d{1,18})(\.\d+)?\b", re.IGNORECASE)
 """Points that a submission states in DOMjudge's form."""
 
 _ROUNDING = 0.01  # of points that are stated with two decimals

@@ -46,7 +46,7 @@ _WORST_FIRST = (*CRASHES, "TLE", "OLE", "WA")
 """Source: problemtools, `worst_error` of its default grader."""
 
 _LEAST_POINTS = 1e-6  # the fewest points above 0, at the precision of the rows
-_RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
+_RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)", re.IGNORECASE)
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")

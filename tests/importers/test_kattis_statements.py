@@ -91,6 +91,14 @@ def test_a_directory_s_verdict_that_is_one_of_several(tmp_path: Path, version: s
     assert expected == {**alone, **dict.fromkeys(("rejected", "mixed"), (None, {"all": "WA,TLE,AC"}))}
 
 
+def test_tags_in_small_letters(tmp_path: Path) -> None:
+    """As DOMjudge and BAPCtools read them."""
+    files = {"submissions/mixed/a.py": "# @expected_results@:  accepted,time_limit_exceeded, no-output\nprint(1)\n"}
+    assert stated(read(tmp_path, PASS_FAIL, **files))["mixed/a.py"][:2] == (None, {"all": "AC,TLE,WA"})
+    scored = read(tmp_path / "b", SCORING, **{"submissions/mixed/b.c": "// @expected_score@: 30\nint main;\n"})
+    assert stated(scored)["mixed/b.c"][2] == 30
+
+
 def test_rejected_in_old_packages(tmp_path: Path) -> None:
     """If no file states more."""
     task = read(tmp_path, PASS_FAIL, **{"submissions/rejected/r.cpp": "int main() {}\n"})
