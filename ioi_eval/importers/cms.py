@@ -18,6 +18,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.expectations import Expectation
+from ioi_eval.importers.judge_programs import included_among
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import (
@@ -39,7 +40,8 @@ UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stat
 _JUDGES = ("checker", "manager")
 CHECKER = "checker/checker.cpp"
 CMS_HEADERS = (".h", ".hpp")
-_CODE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh", *CMS_HEADERS)
+_COMPILED = (".cpp", ".cc", ".c")
+_CODE_ENDINGS = (*_COMPILED, ".py", ".sh", *CMS_HEADERS)
 _OUTPUT_ENDINGS = (".out", ".ans")
 _GET_ALL = "get the complete package"
 _TEST_LIKE = re.compile(
@@ -205,7 +207,9 @@ def with_checker(package: Package, params: RowValues, task_type: TaskType, where
 
 
 def _code_files(package: Package) -> list[tuple[str, str]]:
-    """The sources of grader, checker and manager. Files without an ending count only if they are scripts."""
+    """The sources of grader, checker and manager, and what the last two include. Files without an ending count only if
+    they are scripts.
+    """
     names = [*package.names("graders"), *package.names("checker"), *package.names("manager")]
     files = [(name, package.text(name)) for name in names if name.endswith(_CODE_ENDINGS)]
     programs = [name for name in names if PurePosixPath(name).name in _JUDGES]
@@ -223,7 +227,17 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
             f"{other} is a checker or manager in a language that is not supported; put a source beside it that"
             " ends with .cpp, .cc, .c, .py or .sh"
         )
-    return files + scripts
+    return files + scripts + _included_by_judges(package, {name for name, _ in files})
+
+
+def _included_by_judges(package: Package, taken: Collection[str]) -> list[tuple[str, str]]:
+    """The other files that checker and manager include (`table.inc`): CMS's loader compiles them where they are."""
+    found: set[str] = set()
+    for judge in (path for path in map(PurePosixPath, taken) if path.stem in _JUDGES and path.suffix in _COMPILED):
+        directory = str(judge.parent)
+        files = {name.removeprefix(f"{directory}/"): name for name in package.names(directory)}
+        found |= {files[name] for name in included_among(package, files, judge.name)}
+    return [(name, package.text(name)) for name in sorted(found.difference(taken))]
 
 
 def all_tests(package: Package, advice: str, *, beside: Collection[str] = ()) -> dict[str, tuple[str, str]]:

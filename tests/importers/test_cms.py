@@ -100,6 +100,14 @@ def test_a_checker_is_used_whatever_the_parameters_say(tmp_path: Path) -> None:
     assert loaded(tmp_path, listed).checker is None
 
 
+def test_a_checker_has_the_files_that_it_includes(tmp_path: Path) -> None:
+    """CMS's loader compiles it beside them, whatever their endings are."""
+    files = {"checker/checker.cpp": '#include "testlib.h"\n#include "a.hh"\n', "checker/a.hh": '#include "lib/t.txt"\n'}
+    task = read(tmp_path, **files, **{"checker/lib/t.txt": "1, 2\n", "checker/notes.txt": "x"})
+    paths = {file.path for file in checker_of(loaded(tmp_path, task)).files}
+    assert paths == {"checker/testlib.h", "checker/a.hh", "checker/lib/t.txt"}
+
+
 def test_numbers_may_be_texts(tmp_path: Path) -> None:
     """CMS's loader turns limits, the number of decimals and points into numbers."""
     meta = {**META, "time_limit": "1.5", "memory_limit": "268435456", "score_precision": "0"}
