@@ -48,9 +48,8 @@ _JUDGE_DIRECTORIES = ("check", "cor")
 _JUDGE_NAMES = frozenset(basename(path) for paths in _JUDGES.values() for path in paths)
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 
-_LINKED = ("grader", "stub")
 _MODELS = ("solution", "soluzione")
-_NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
+_NO_SOLUTIONS = ("grader", "stub", "template", "manager", "checker")
 _CHECK = re.compile(r"@check-([\w-]+):([^\n]*)")
 _NO_POINTS = "WA,TLE,RE,MLE,SV,OLE"
 _FAILURES = (
@@ -233,12 +232,12 @@ def _judge(package: Package, role: str) -> str | None:
 
 def _files(package: Package, task_type: TaskType) -> list[tuple[str, str]]:
     """The judge's files, with their paths in rows. As in CMS, a manager gives the score itself, without a checker."""
+    role, linked = ("manager", "stub") if task_type is TaskType.COMMUNICATION else ("checker", "grader")
     files = [
         (f"graders/{path.name}", package.text(str(path)))
         for path in _beside_solutions(package)
-        if path.suffix in CMS_HEADERS or (path.stem in _LINKED and language(str(path)) in ("cpp", "c", "python"))
+        if path.suffix in CMS_HEADERS or (path.stem == linked and language(str(path)) in ("cpp", "c", "python"))
     ]
-    role = "manager" if task_type is TaskType.COMMUNICATION else "checker"
     source = _judge(package, role)
     if source is not None:
         files += judge_files(package, source, f"{role}/{role}{PurePosixPath(source).suffix}")

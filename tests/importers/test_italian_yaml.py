@@ -205,6 +205,19 @@ def test_a_task_with_a_manager(tmp_path: Path, stub: str | None, io: ProcessIO) 
     assert [file.path for file in problem.linked] == ([] if stub is None else ["graders/stub.py"])
 
 
+@pytest.mark.parametrize(
+    ("files", "linked"),
+    [
+        ({**MANAGED, "sol/grader.cpp": "int main() {}\n", "sol/stub.py": "import somma\n"}, ["graders/stub.py"]),
+        ({"sol/grader.cpp": None, "sol/stub.cpp": "int main() {}\n"}, ["graders/grader.py"]),
+    ],
+)
+def test_a_grader_is_no_stub(tmp_path: Path, files: dict[str, str | None], linked: list[str]) -> None:
+    """As in CMS, submissions in a language without the one that the task needs get nothing in its place."""
+    problem = loaded(tmp_path, read(tmp_path, **files))
+    assert [file.path for file in problem.linked] == linked
+
+
 REVERSED = {
     "check/manager.py": None,
     "check/manager.cpp": 'int main(int argc, char **argv) { fopen(argv[1], "w"); fopen( argv [2] , "rb"); }\n',
