@@ -43,6 +43,7 @@ _PLAIN_SUMMARY = 200_000  # not compressed up to this size, so that browsers tha
 _PAGE = Path(__file__).with_name("page")
 _SCRIPTS = ("data.js", "charts.js", "sections.js", "table.js", "main.js")
 _NOTES = 50
+_FACTS = ("name", "day", "date")  # of a problem, which a directory may not state
 _MAX_GROUPS = 40
 _OTHERS = "(all others)"
 
@@ -231,9 +232,11 @@ def _check_same(name: str, first: PageProblem, other: PageProblem, directory: Pa
 
 
 def _joined_problem(problems: Sequence[PageProblem]) -> PageProblem:
-    """A problem as the page shows it, from that of each directory. It has a limit if all that state one state the same.
-    The others get that limit, too."""
-    day = next((problem.day for problem in problems if problem.day), "")
+    """A problem as the page shows it, from that of each directory: with the first title, day and date that are known,
+    and with a limit if all that state one state the same. The others get that limit, too."""
+    facts: dict[str, Any] = {
+        name: next(filter(None, (getattr(each, name) for each in problems)), "") for name in _FACTS
+    }
     time_s = {problem.time_limit_s for problem in problems if problem.time_limit_s}
     memory = {problem.memory_limit_bytes for problem in problems if problem.memory_limit_bytes}
     common_s = time_s.pop() if len(time_s) == 1 else None
@@ -241,7 +244,7 @@ def _joined_problem(problems: Sequence[PageProblem]) -> PageProblem:
     for problem in problems:
         problem.time_limit_s = problem.time_limit_s or common_s
         problem.memory_limit_bytes = problem.memory_limit_bytes or common_bytes
-    return replace(problems[0], day=day, time_limit_s=common_s, memory_limit_bytes=common_bytes)
+    return replace(problems[0], **facts, time_limit_s=common_s, memory_limit_bytes=common_bytes)
 
 
 def _names_of_groups(results: Sequence[PageResults], counts: Iterable[_GroupKey]) -> dict[_GroupKey, str]:

@@ -465,8 +465,9 @@ def test_times_are_compared_with_the_limits_of_their_own_run(tmp_path: Path) -> 
     assert [cell.get("time", []).index(1) for _, _, cell in found["cells"][:2]] == [2, 0]  # 0.25 s of 1 s, of 4 s
     assert "time" not in found["cells"][2][2]
     assert (found["problems"][0]["time"], found["problems"][0]["memory"]) == (None, 256)
-    found = blocks(html(first, without))["summary"]
+    found = blocks(html(without, first))["summary"]
     assert ([cell["time"][2] for _, _, cell in found["cells"]], found["problems"][0]["time"]) == ([1, 1], 1)
+    assert found["problems"][0]["name"] == "Nile"  # which the first directory does not state
 
 
 def test_a_report_without_rows(tmp_path: Path) -> None:
