@@ -237,8 +237,8 @@ def _joined_problem(problems: Sequence[PageProblem]) -> PageProblem:
     facts: dict[str, Any] = {
         name: next(filter(None, (getattr(each, name) for each in problems)), "") for name in _FACTS
     }
-    time_s = {problem.time_limit_s for problem in problems if problem.time_limit_s}
-    memory = {problem.memory_limit_bytes for problem in problems if problem.memory_limit_bytes}
+    time_s = {problem.time_limit_s for problem in problems if problem.time_limit_s not in (None, 0)}
+    memory = {problem.memory_limit_bytes for problem in problems if problem.memory_limit_bytes not in (None, 0)}
     common_s = time_s.pop() if len(time_s) == 1 else None
     common_bytes = memory.pop() if len(memory) == 1 else None
     for problem in problems:
