@@ -104,8 +104,7 @@ class Material:
         columns = self.grouping.columns
         values = dict(zip(columns, labels, strict=True))
         likely = [name for name in columns if name.rpartition(".")[2].lower().startswith(_MODEL)]
-        likely.sort(key=lambda name: name.rpartition(".")[2] not in MODEL_COLUMNS)
-        named = next(iter(likely), None)
+        named = min(likely, key=lambda name: name.rpartition(".")[2] not in MODEL_COLUMNS, default=None)
         model = "" if named is None or values[named] == NONE else str(row.get(named) or values[named])
         return ModelGroup(
             name=group_name(columns, labels),
