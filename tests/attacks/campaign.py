@@ -13,7 +13,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import thread as _imported_early_too  # noqa: F401 - not readable after root is given up
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -107,8 +107,10 @@ class Campaign:
         user: the user who starts the sandbox.
         cache: the cache directory, which that user can write.
         programs: the cache directory with the attacking programs that an earlier campaign compiled.
-        served: whether a worker judges, over HTTP, with the problems' packages.
-        builds: whether run jobs compile their program first (build jobs), as on clusters.
+        served: whether a worker judges, over HTTP, with the problems' packages. There, run jobs compile their program
+            first (build jobs).
+        problems: the problems that C++ programs attack, if not all.
+        builds: whether the embedded sandbox gets build jobs too.
         compiler: whether to include the attacks on the compiler that do not reach its limits.
         python: whether to include the attacks by Python programs.
         slow: whether to include the attacks that reach the compiler's limits.
@@ -120,6 +122,7 @@ class Campaign:
     cache: Path
     programs: Path
     served: bool = False
+    problems: Collection[str] | None = None
     builds: bool = False
     compiler: bool = True
     python: bool = True
@@ -229,7 +232,8 @@ async def _judge_all(campaign: Campaign) -> Findings:
     found: dict[str, Finding] = {}
     left: list[str] = []
     slots = 1 if campaign.one_by_one else SLOTS
-    tasks = [(program, task_of(program, campaign.cache)) for program in programs()]
+    chosen = [one for one in programs() if campaign.problems is None or one.problem in campaign.problems]
+    tasks = [(program, task_of(program, campaign.cache)) for program in chosen]
     packages = WorkerPackages(campaign.cache, [task for _, task in tasks]) if campaign.served else None
     async with judging(
         campaign.level, campaign.cache, slots=slots, builds=campaign.builds, packages=packages

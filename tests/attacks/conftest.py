@@ -12,7 +12,7 @@ import pytest
 
 from ioi_eval.model import Isolation
 from tests.attacks.campaign import Campaign
-from tests.attacks.catalogue import LEVELS
+from tests.attacks.catalogue import LEVELS, Attack
 from tests.attacks.compile_attacks import CompileAttack
 from tests.attacks.failures import summary
 from tests.attacks.levels import why_not
@@ -30,17 +30,23 @@ ALL: list[Way] = [(level, user, False) for user in users() for level in LEVELS] 
 The first user's campaigns come first, because they store the programs that they compile for the other user.
 """
 
-STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, users()[-1], False))
-"""The campaigns of `test_survival.py` without `--full`. The weaker one uses build jobs, as clusters do."""
+WEAKEST = (Isolation.REDUCED, users()[-1], False)
+"""The campaign with the least separation: one user for all boxes, without namespaces. It is the one of
+`test_survival.py` without `--full`."""
 
 SAME_AS_WORKER = ALL[0]
 """Without `--full`, no attacks run in this campaign: the worker is an embedded sandbox of the same level and user."""
 
-WITH_SOURCES = (STRONGEST_AND_WEAKEST[1], ALL[-1])
+WITH_SOURCES = (WEAKEST, ALL[-1])
 """The campaigns with attacks on the compiler and by Python programs, without `--full`; only the worker's has the slow
 ones. For these, the campaigns differ little; each level, each user and each kind of sandbox occurs, as the worker is an
 embedded sandbox in full isolation. Python programs attack the harness in their own process, and the box around it is
 that of compiled programs, whose attacks run in all campaigns."""
+
+ON_A_WORKER = frozenset({"secret", "stored", "filed", "naive"})
+"""The problems that are attacked in a worker's campaign without `--full`. On a worker, the files of a test and the
+compilation differ. The others have two processes, a manager or a checker with faults, where the worker's embedded
+sandbox runs the same processes as in the other campaigns."""
 
 
 @pytest.fixture(scope="session")
@@ -93,8 +99,10 @@ def _is_selected(item: pytest.Item, *, full: bool) -> bool:
     way, attack = values["campaign"], values.get("attack")
     served = bool(way[2])
     if item.path.stem == "test_survival":
-        return not served and (full or way in STRONGEST_AND_WEAKEST)
-    if way == SAME_AS_WORKER and not full:
+        return not served and (full or way == WEAKEST)
+    if not full and (
+        way == SAME_AS_WORKER or (served and isinstance(attack, Attack) and attack.problem not in ON_A_WORKER)
+    ):
         return False
     if item.originalname == "test_a_worker_has_the_test_data":
         return served
@@ -126,7 +134,8 @@ def campaign(request: pytest.FixtureRequest, caches: Callable[[User], Path]) -> 
         caches(user),
         caches(users()[0]),
         served=served,
-        builds=request.param == STRONGEST_AND_WEAKEST[1],
+        problems=None if full or not served else ON_A_WORKER,
+        builds=full and request.param == WEAKEST,
         compiler=full or request.param in WITH_SOURCES,
         python=full or request.param in WITH_SOURCES,
         slow=full or request.param == ALL[-1],
