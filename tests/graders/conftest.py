@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from ioi_eval.boxfiles import STATIC_FLAGS
 from tests.graders.runner_box import BOXES, PROGRAMS, RUNNER_FILES, RUNNER_SOURCE, Box, make_box
 from tests.keeping_compiler import keeping_compiler
+from tests.selecting import deselect
 from tests.shared_work import compiled, made_once, shared_directory, shared_open_directory
 
 
@@ -81,7 +83,27 @@ def box(request: pytest.FixtureRequest, boxes: Callable[[str], Box]) -> Box:
     return boxes(request.param)
 
 
-@pytest.fixture(params=["bwrap-root" if os.geteuid() == 0 else "bwrap-user", "fds-reduced-user"])
+PLAIN_BOXES = ("bwrap-root" if os.geteuid() == 0 else "bwrap-user", "fds-reduced-user")
+"""A box of each isolation level."""
+
+
+@pytest.fixture(params=PLAIN_BOXES)
 def plain_box(request: pytest.FixtureRequest, boxes: Callable[[str], Box]) -> Box:
-    """A box of each isolation level, for tests that do not depend on how the runner is started."""
+    """A box for tests that do not depend on how the runner is started. With `--full`, they run in both boxes, else in
+    one of them: half of the tests in each.
+    """
     return boxes(request.param)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose a plain box for each test unless `--full` is given. The choice depends on the test's name only."""
+    if not config.getoption("--full"):
+        deselect(config, items, _is_in_the_other_box)
+
+
+def _is_in_the_other_box(item: pytest.Item) -> bool:
+    if not (hasattr(item, "callspec") and "plain_box" in item.callspec.params):
+        return False
+    box = str(item.callspec.params["plain_box"])
+    name = item.nodeid.replace(box, "")
+    return box != PLAIN_BOXES[zlib.crc32(name.encode()) % len(PLAIN_BOXES)]
