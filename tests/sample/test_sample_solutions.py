@@ -18,9 +18,28 @@ Judges = Callable[[str], Any]
 SOLUTIONS = [json.loads(line) for line in sample.solutions().open(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("row", SOLUTIONS, ids=[f"{row['problem_id']}/{row['label']}" for row in SOLUTIONS])
+def _is_first_of_its_kind(row: dict[str, Any]) -> bool:
+    """Whether no other solution of the problem in the same directory comes before it."""
+    kind = row["label"].rpartition("/")[0]
+    same = (other for other in SOLUTIONS if other["problem_id"] == row["problem_id"])
+    return next(other for other in same if other["label"].rpartition("/")[0] == kind) is row
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(
+            row,
+            id=f"{row['problem_id']}/{row['label']}",
+            marks=() if _is_first_of_its_kind(row) else pytest.mark.full,
+        )
+        for row in SOLUTIONS
+    ],
+)
 def test_solution_has_its_stated_score(row: dict[str, Any], judges: Judges) -> None:
-    """The verdict of each subtask, and the total."""
+    """The verdict of each subtask, and the total. Without `--full`, one solution of each kind is judged:
+    `tests/test_scorer.py` and `tests/cli/test_demo.py` judge all of them with the product.
+    """
     # A program that only waits uses no processor time, so the wall-clock limit of this judge has to end it.
     patience = {"patience_s": 3.0} if row["label"] == "time_limit/waits-for-more.cpp" else {}
     results = judges(row["problem_id"]).judge(row["code"], **patience)
