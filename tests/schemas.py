@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-try:
-    from jsonschema import Draft202012Validator
-except ImportError:  # a development dependency; test_schemas.py is skipped without it, with the reason
-    Draft202012Validator = None
+jsonschema_rs: Any = import_module("jsonschema_rs") if find_spec("jsonschema_rs") else None
+"""A development dependency. `test_schemas.py` is skipped without it, with the reason."""
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "graders" / "schema"
 HEADS = ("ioi-eval-runner", "nonce", "mode")  # the words of these lines have no keys
@@ -26,13 +26,16 @@ def schema(name: str) -> Mapping[str, Any]:
     return read
 
 
+@cache
+def _validator(name: str) -> Any:
+    return jsonschema_rs.Draft202012Validator(schema(name))
+
+
 def errors(name: str, value: object) -> list[str]:
-    """How a value violates a schema, a message for each error. Empty if `jsonschema` is not installed."""
-    if Draft202012Validator is None:
+    """How a value violates a schema, a message for each error. Empty if `jsonschema-rs` is not installed."""
+    if jsonschema_rs is None:
         return []
-    return [
-        f"{error.json_path}: {error.message}"[:500] for error in Draft202012Validator(schema(name)).iter_errors(value)
-    ]
+    return [f"{error.instance_path}: {error.message}"[:500] for error in _validator(name).iter_errors(value)]
 
 
 def decoded(word: str) -> str:

@@ -16,11 +16,7 @@ import pytest
 
 from tests.apps_rows import DOUBLE, ROWS, write_rows
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, problem_row, submission_row
-
-try:
-    from jsonschema import Draft202012Validator
-except ImportError:  # a development dependency
-    Draft202012Validator = None
+from tests.schemas import jsonschema_rs
 
 SCHEMA = Path(__file__).resolve().parents[2] / "ioi_eval" / "report" / "schemas" / "event.json"
 
@@ -29,10 +25,10 @@ CRASHES = "int main() { __builtin_trap(); }\n"
 
 
 def events(path: Path) -> list[dict[str, Any]]:
-    """The events in a file, checked with the schema if `jsonschema` is installed."""
+    """The events in a file, checked with the schema if `jsonschema-rs` is installed."""
     logged: list[dict[str, Any]] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    if Draft202012Validator is not None:
-        validator = Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    if jsonschema_rs is not None:
+        validator = jsonschema_rs.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
         for event in logged:
             assert not [error.message[:500] for error in validator.iter_errors(event)], event
             assert list(validator.iter_errors({**event, "colour": "blue"}))

@@ -13,15 +13,15 @@ from ioi_eval.report.result_files import wrong_file
 from tests.apps_rows import DOUBLE, ROWS, write_rows
 from tests.cli.addition import ASKS, NARROW, RIGHT, Start, Write, submission_row
 
-jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (a development dependency)")
+jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed (a development dependency)")
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "ioi_eval" / "report" / "schemas"
 
 
 def faults(name: str, value: object) -> list[str]:
     """How a value violates the schema with this name."""
-    validator = jsonschema.Draft202012Validator(json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+    validator = jsonschema_rs.Draft202012Validator(json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
+    return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(value)]
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ from ioi_eval.model.methods import ComparatorKind
 from tests.box_answers import answer_text
 from tests.schemas import SCHEMAS, errors, plan_lines, schema
 
-pytest.importorskip("jsonschema", reason="jsonschema is not installed (a development dependency)")
+pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed (a development dependency)")
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NONCE = "00112233445566778899aabbccddeeff"

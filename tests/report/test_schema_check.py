@@ -14,7 +14,7 @@ from ioi_eval.cli.reporting import remake
 from ioi_eval.report.schema_check import schema_named, wrong_value
 from tests.small_results import apps_row, contest_row, write_results
 
-jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (a development dependency)")
+jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed (a development dependency)")
 
 VALUES: tuple[Any, ...] = (None, True, -1, 1.5e9 + 0.5, "AC", [0], {})
 FAMILIES = {"result": contest_row("a", 1.0, 0.5), "apps-result": apps_row("a", True, False)}
@@ -66,7 +66,7 @@ def test_every_edit_is_judged_as_by_jsonschema(tmp_path: Path, family: str) -> N
     """Each value of each file is replaced by values of all types. The message begins with the place of the edit."""
     for name, values in lines(tmp_path, family).items():
         assert wrong_value(name, values) is None
-        validator = jsonschema.Draft202012Validator(as_strict(schema_named(name)))
+        validator = jsonschema_rs.Draft202012Validator(as_strict(schema_named(name)))
         for place in places(values):
             for new in VALUES:
                 changed = edited(values, place, new)
