@@ -270,6 +270,14 @@ def test_each_group_has_its_own_file(tmp_path: Path, to: str) -> None:
     assert len(export(write_results(tmp_path / "out", rows), to, *settings, by=("model,prompt",))) == 2
 
 
+def test_groups_of_one_model_are_different_evaluations(tmp_path: Path) -> None:
+    """Programs that read Every Eval Ever join files by `evaluation_id`."""
+    rows = [contest_row(prompt, 1.0, model="lab/m", prompt=prompt) for prompt in ("short", "long")]
+    out = write_results(tmp_path / "out", rows)
+    paths = export(out, "every-eval-ever", *SETTINGS["every-eval-ever"], by=("model,prompt",))
+    assert len({json.loads(path.read_text())["evaluation_id"] for path in paths}) == 2
+
+
 def test_the_column_of_the_model_names_it_whatever_comes_before(tmp_path: Path) -> None:
     """A column such as `model_seed` was taken for the model's name if it was named first."""
     rows = [contest_row("a", 1.0, model="lab/m", model_seed="7")]

@@ -65,7 +65,7 @@ def _write(material: Material, open_file: Open) -> None:
 def _file_of(material: Material, group: ModelGroup) -> str:
     """The path of a group's file. The same results always have the same path, so they are stored only once."""
     parts = (_part(_collection(material)), *map(_part, _owner_and_name(material.model_of(group))))
-    digest = sha256(f"{_evaluation(material, group)}\0{group.name}".encode("utf-8", "replace")).digest()
+    digest = sha256(_evaluation(material, group).encode("utf-8", "replace")).digest()
     return "/".join(("data", *parts, f"{UUID(bytes=digest[:16], version=4)}.json"))
 
 
@@ -87,7 +87,10 @@ def _owner_and_name(model: str) -> tuple[str, str]:
 
 
 def _evaluation(material: Material, group: ModelGroup) -> str:
-    return f"{_collection(material)}/{material.model_of(group)}/{_epoch(material)}"
+    """The id of a group's evaluation. Several groups may have the same model."""
+    model = material.model_of(group)
+    names = (model,) if group.name in ("", model) else (model, group.name)
+    return "/".join((_collection(material), *names, _epoch(material)))
 
 
 def _epoch(material: Material) -> str:
