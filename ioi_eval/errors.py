@@ -16,7 +16,7 @@
         │   │   └── TooManyRequestsError  it has begun nothing, and limits how many requests it accepts
         │   └── UnavailableError  no worker has been in service for as long as jobs may wait: the run ends
         │       ├── TargetLostError   … of one target, or its workers run nothing: other targets may judge instead
-        │       └── LostDataError     a file of the cache was deleted while it was in use: it must be made again
+        │       └── LostDataError     a file of the cache was deleted while it was in use: the run ends
         │                     (here only so that it passes through the code that makes JE of other errors)
         ├── UnsuitableError       this target lacks what the submission needs; another one may have it
         ├── ExhaustedError        the job was sent as often as is allowed, without an answer
@@ -146,8 +146,8 @@ class UnknownRuntimeError(UnservedError):
 
 
 class LostDataError(UnavailableError):
-    """A file of the cache that a job refers to is missing. The caller makes it again, or the run ends: it is an
-    `UnavailableError`, because every other job that needs the file would fail too."""
+    """A file of the cache that a job refers to is missing. It is an `UnavailableError`, which ends a run, because every
+    other job that needs the file would fail too. The next run makes it again."""
 
 
 class DoubtfulDataWarning(UserWarning):

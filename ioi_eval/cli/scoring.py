@@ -31,7 +31,7 @@ from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump import ContestDumpReader, Survey, survey
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_tests
+from ioi_eval.problems.ioi import ProblemSet, problems_without_tests
 from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.problems.time_scale import scaled_set
@@ -73,9 +73,7 @@ class DumpToScore:
         """Wait until all problems have been read, and return those of this dump, as `problems_of_dump` does."""
         return LoadingProblems.complete(self.problems_of_dump(problems.wait_for_all()))
 
-    async def family(
-        self, problems: LoadingProblems, scorer: Scorer, restore: Callable[[], None] = lambda: None
-    ) -> ContestFamily:
+    async def family(self, problems: LoadingProblems, scorer: Scorer) -> ContestFamily:
         """How the dump is read, judged and written."""
         await scorer.learn_tools(self.survey.languages)
         dump_reader = ContestDumpReader(
@@ -92,7 +90,6 @@ class DumpToScore:
             unscored=self.call.unscored_as,
             grouping=self.grouping,
             dump_notes=[f"of the dump, {note}" for note in self.survey.misspelled],
-            restore=restore,
         )
 
 
@@ -118,13 +115,7 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOut
     """
     common = calls[0]
     problem_source, test_source, dumps = _read_sources(calls)
-    blobs = BlobStore()
-    problems = _load(dumps, problem_source, test_source, blobs)
-
-    def restore() -> None:
-        tell("the cache was deleted during the run; reading problems and tests again")
-        years, ids = _years_and_ids(dumps)
-        load_problems(problem_source, test_source, blobs, years=years, ids=ids)
+    problems = _load(dumps, problem_source, test_source)
 
     async def run() -> int:
         codes = []
@@ -138,7 +129,7 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOut
                 own = problems if len(dumps) == 1 else to_score.wait_for_problems(problems)
                 outcome = await judge_dump(
                     to_score.call,
-                    await to_score.family(own, scorer, restore),
+                    await to_score.family(own, scorer),
                     entered,
                     rows=to_score.survey.rows,
                     problems=len(own.drafts.problems),
@@ -179,7 +170,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     from ioi_eval.pipeline.dry_run import plan
 
     problem_source, test_source, dumps = _read_sources(calls)
-    problems = _load(dumps, problem_source, test_source, BlobStore())
+    problems = _load(dumps, problem_source, test_source)
 
     async def run() -> bool:
         complete = True
@@ -236,9 +227,7 @@ def _dump(call: ScoreCall) -> Source:
     return Altered(dump, without_code=call.always_extract_code, with_messages=call.add_messages_column)
 
 
-def _load(
-    dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore
-) -> LoadingProblems:
+def _load(dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source) -> LoadingProblems:
     """The problems with a year and an id that occur in the dumps, with scaled time limits. Reading their tests, which
     are stored in the cache, has begun."""
     counts = sum((Counter(to_score.survey.counts) for to_score in dumps), Counter[ProblemKey | None]())
@@ -250,7 +239,7 @@ def _load(
     drafts = problems_without_tests(problem_source, years=years, ids=ids)
     for to_score in dumps:
         _check_found(to_score, to_score.problems_of_dump(drafts), problem_source)
-    return LoadingProblems.begin(scaled_set(drafts, dumps[0].call.rules.factor), test_source, blobs)
+    return LoadingProblems.begin(scaled_set(drafts, dumps[0].call.rules.factor), test_source, BlobStore())
 
 
 def _years_and_ids(dumps: Sequence[DumpToScore]) -> tuple[set[int], set[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import orjson
@@ -70,7 +70,6 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         unscored: the value in the results for scores that are not known.
         grouping: the columns of the dump by which the summary has groups too.
         dump_notes: notes on the dump, for the summary.
-        restore: stores the tests in the cache again.
     """
 
     codec = CONTEST_CODEC
@@ -87,23 +86,18 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         unscored: Unscored = Unscored.NULL,
         grouping: Grouping | None = None,
         dump_notes: Sequence[str] = (),
-        restore: Callable[[], None] = lambda: None,
     ) -> None:
         chosen = dump_reader.selection
         options = [sorted(chosen.years), sorted(chosen.problems), chosen.limit, dump_reader.id_column, str(unscored)]
         summary = Summary(grouping=grouping)
         summary.dump_notes = dump_notes
         super().__init__(dump_reader, summary, [*options, list(summary.by)])
-        self._scorer, self._unscored, self._restore = scorer, unscored, restore
+        self._scorer, self._unscored = scorer, unscored
         self._known: RecentValues[int, ResultColumns] = RecentValues(_KNOWN)
 
     def await_problems(self) -> None:
         """Wait for the tests of all problems; then the summary names the problems that are unusable."""
         self.summary.unusable = self.dump_reader.problems.wait_for_all().unusable
-
-    def restore(self) -> None:
-        """Store the tests in the cache again."""
-        self._restore()
 
     async def judge(self, candidate: ContestCandidate) -> SubmissionResult:
         """Judge a submission."""

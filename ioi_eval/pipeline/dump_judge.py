@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from ioi_eval.concurrency import in_thread
-from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
+from ioi_eval.errors import ODD_DATA, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import JudgingEnd, ProblemFamily, ResultFacts
 from ioi_eval.pipeline.progress import Progress, with_progress
@@ -78,7 +78,6 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         lock = asyncio.Lock()
         self._room, self._queued = asyncio.Condition(lock), asyncio.Condition(lock)  # the feeder's; the workers'
         self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # by program key: what rows without a program get
-        self._restoring, self._restored = asyncio.Lock(), 0
         self._workers = self._in_flight = 0
         self._all_read = False
 
@@ -89,8 +88,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
         Raises:
             ExceptionGroup: of `SetupError` if the journal cannot be written, or this machine lacks something; of
-                `InputError` if problems cannot be read, or a comparator's checker does not compile; of either
-                if making lost test data again failed.
+                `InputError` if problems cannot be read, or a comparator's checker does not compile.
         """
         started = time.monotonic()
         try:
@@ -223,7 +221,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """Judge a submission; a failure of ours becomes a result without a score."""
         begun = time.monotonic()
         try:
-            result = await self._judge_with_data(candidate)
+            result = await self._family.judge(candidate)
             facts = self._family.facts(result)
         except SandboxError as error:
             result, facts = self._failure(candidate, str(error), JudgingEnd.SANDBOX_FAILED)
@@ -240,18 +238,6 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     def _failure(self, candidate: CandidateT, message: str, end: JudgingEnd) -> tuple[ResultT, ResultFacts]:
         failure = self._family.our_failure(candidate, message)
         return failure, replace(self._family.facts(failure), end=end)
-
-    async def _judge_with_data(self, candidate: CandidateT) -> ResultT:
-        """Judge a submission; once more if the cache was deleted meanwhile, and its data could be made again."""
-        before = self._restored
-        try:
-            return await self._family.judge(candidate)
-        except LostDataError:
-            async with self._restoring:
-                if self._restored == before:  # else another task has restored it meanwhile
-                    await in_thread(self._family.restore)
-                    self._restored += 1
-        return await self._family.judge(candidate)
 
     # ------------------------------------------------------------------ recording
 

@@ -104,14 +104,6 @@ class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
     def await_problems(self) -> None:
         """Wait until it is known which problems can be judged. Called from a thread, before a result is written."""
 
-    def restore(self) -> None:
-        """Make test data in the cache again, after it was deleted during the run. Called from a thread.
-
-        Raises:
-            InputError: a source cannot be read any more.
-            SetupError: the cache cannot be written.
-        """
-
     @staticmethod
     @abstractmethod
     def facts(result: Any) -> ResultFacts:

@@ -52,16 +52,20 @@ def test_a_run_ends_if_its_results_are_deleted(write: Write, environment: Mappin
     assert not (tmp_path / "out").exists()
 
 
-def test_deleted_test_data_is_stored_again(
+def test_a_run_continues_after_its_test_data_was_deleted(
     write: Write, environment: Mapping[str, str], cache_with_runner: Path, tmp_path: Path
 ) -> None:
-    """All programs get the right verdict, and the run needs no restart."""
+    """The run ends and says why. The same command stores the test data again, and judges what is left."""
     cache = copy_cache(cache_with_runner, tmp_path / "cache")
     own = {**environment, "IOI_EVAL_CACHE": str(cache)}
     with after_the_first_result(write, own, tmp_path) as run:
         shutil.rmtree(cache / "blobs")
         _, words = run.communicate()
-    assert run.returncode == 0, words
-    assert words.count("the cache was deleted during the run; reading problems and tests again") == 1
+    assert run.returncode == 1, words
+    summary = json.loads((tmp_path / "out" / "summary.json").read_bytes())
+    assert "the cache was deleted during the run; start the same command again" in summary["notes"][0]
+    assert isinstance(run.args, tuple | list)
+    again = subprocess.run(run.args, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
     results = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
     assert [row["verdict"] for row in results] == ["AC"] * PROGRAMS
