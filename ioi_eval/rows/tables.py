@@ -13,36 +13,39 @@ import pyarrow.parquet as pq
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
-from ioi_eval.rows.decoder import decoded
 from ioi_eval.rows.source import PathSource, read_state
 
 if TYPE_CHECKING:
     import datasets
 
 _BATCH_BYTES = 4 * 1024 * 1024  # about as much of a table is decoded at once
-_GROUP_BYTES = 32 * 1024 * 1024  # a larger row group is decoded in a separate process
 
 _OWN_TYPES = ("uuid", "decimal")  # in the names of Arrow's types whose values JSON Lines cannot have
 
 
 class Parquet(PathSource):
-    """A `.parquet` file. Only the wanted columns are read."""
+    """A `.parquet` file. Only the wanted columns are read.
+
+    A page, and especially a dictionary, must be decoded as a whole. pandas and the Hub write one row group for hundreds
+    of megabytes of tests, so decoding may take more than a gigabyte, which the allocator would keep.
+    """
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The rows; one small batch is decoded at a time."""
+        """The rows; one small batch is decoded at a time. Afterwards Arrow's allocator has no memory left of it."""
         try:
             with pq.ParquetFile(self._path, pre_buffer=False) as file:
                 names = [name for name in file.schema_arrow.names if columns is None or name in columns]
                 if twice := [name for name, count in Counter(names).items() if count > 1]:
                     raise InputError(f"{self._path} has two columns named {twice[0]!r}; rename one")
-                rows, largest = _sizes(file.metadata, names)
-                if largest > _GROUP_BYTES:
-                    batches = decoded(self._path, rows, names)
-                else:
-                    batches = file.iter_batches(rows, columns=names, use_threads=False)
-                yield from _rows_of_tables(str(self._path), batches, tuple(file.schema_arrow.names))
+                yield from _rows_of_tables(
+                    str(self._path),
+                    file.iter_batches(_batch_rows(file.metadata, names), columns=names, use_threads=False),
+                    tuple(file.schema_arrow.names),
+                )
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self._path} cannot be read as Parquet: {error}; get it again") from error
+        finally:
+            pa.default_memory_pool().release_unused()
 
 
 class SavedDataset(PathSource):
@@ -126,13 +129,12 @@ def _unreadable(source: str, table: pa.RecordBatch | pa.Table, first: int) -> In
     return InputError(f"{source}, rows {first} to {first + table.num_rows - 1} cannot be read")
 
 
-def _sizes(metadata: Any, columns: Sequence[str]) -> tuple[int, int]:
-    """How many rows make about `_BATCH_BYTES`, at least one; and the bytes of the largest row group, decoded."""
-    largest, mean = 0, 1.0
+def _batch_rows(metadata: Any, columns: Sequence[str]) -> int:
+    """How many rows make about `_BATCH_BYTES`, at least one."""
+    mean = 1.0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
         chunks = [group.column(number) for number in range(group.num_columns)]
         size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in columns)
-        largest = max(largest, size)
         mean = max(mean, size / max(group.num_rows, 1))
-    return max(1, min(1024, int(_BATCH_BYTES / mean))), largest
+    return max(1, min(1024, int(_BATCH_BYTES / mean)))

@@ -24,7 +24,7 @@ def large_parquet(path: Path, compression: str = "none") -> list[str]:
     return texts
 
 
-def test_large_row_groups_are_decoded_in_another_process(tmp_path: Path) -> None:
+def test_large_row_groups_are_read_by_small_batches(tmp_path: Path) -> None:
     """The rows are the same, in order, and reading may stop in the middle."""
     texts = large_parquet(tmp_path / "d.parquet")
     source = open_source(tmp_path / "d.parquet")
@@ -36,7 +36,7 @@ def test_large_row_groups_are_decoded_in_another_process(tmp_path: Path) -> None
 
 
 def test_damage_in_a_large_row_group_is_named(tmp_path: Path) -> None:
-    """The message of the decoding process about the file is shown to the user."""
+    """The message of Arrow about the file is shown to the user."""
     path = tmp_path / "d.parquet"
     large_parquet(path, compression="snappy")
     content = bytearray(path.read_bytes())
