@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from ioi_eval import selection
@@ -13,7 +12,7 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.estimates import Estimate
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.result_sets import Family, ResultSet
-from ioi_eval.report.result_values import PRACTICE, day_of, verdict_of
+from ioi_eval.report.result_values import PRACTICE, SUBTASK_COLUMNS, day_of, light_row, verdict_of
 from ioi_eval.report.standings import Standings
 from ioi_eval.report.texts import counted, points, printable, table
 from ioi_eval.selection import LIMIT, SEEDS, ResultRow, SelectionMethod, sum_of_points
@@ -22,7 +21,6 @@ DEFAULT_METHODS = tuple(method for method in SelectionMethod if method is not Se
 RANKED_METHODS = (SelectionMethod.SINGLE, SelectionMethod.ROUND_ROBIN, SelectionMethod.ALL)
 """The methods for which a report gives the rank that a group would have among the contestants."""
 
-_SUBTASK_COLUMNS = ("subtask", "points", "score", "score_precision", "weighted_score", "status")
 _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation")
 
 
@@ -156,25 +154,17 @@ _LEGENDS = {
 
 
 def _light(row: ResultRow, where: str) -> ResultRow:
-    """A row with only the columns needed for choosing: a problem may have a hundred thousand rows with generations."""
+    """A row with only the columns needed for choosing."""
     try:
-        return {
-            **({"code": bool(row["code"])} if "code" in row else {}),
-            "code_compiles": row.get("code_compiles"),
-            "target_subtask": row.get("target_subtask"),
-            "all_subtasks_results": [
-                _subtask(*map(subtask.get, _SUBTASK_COLUMNS)) for subtask in row.get("all_subtasks_results") or ()
-            ],
-            "metadata": {"completion_tokens": selection.reasoning_length(row)},
-        }
+        light = light_row(
+            compiles=row.get("code_compiles"),
+            target_subtask=row.get("target_subtask"),
+            subtasks=[map(each.get, SUBTASK_COLUMNS) for each in row.get("all_subtasks_results") or ()],
+            length=selection.reasoning_length(row),
+        )
+        return {**light, "code": bool(row["code"])} if "code" in row else light
     except ODD_DATA as error:
         raise InputError(f"{where} is not a row of results ({type(error).__name__}: {error})") from error
-
-
-@lru_cache(maxsize=1 << 16)
-def _subtask(*values: Any) -> Mapping[str, Any]:
-    """A subtask's result, of which most are equal to that of another row: equal ones share this object."""
-    return dict(zip(_SUBTASK_COLUMNS, values, strict=True))
 
 
 def _points_of_group(

@@ -5,89 +5,24 @@ Results are added one by one for each problem; the memory does not grow with the
 
 from __future__ import annotations
 
-import math
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.estimates import means_of_problems
-from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.result_values import PRACTICE
+from ioi_eval.report.result_values import PRACTICE, light_row
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import BestSubtasks
-from ioi_eval.selection import reasoning_length, select, selected_score, sum_of_points
+from ioi_eval.selection import ResultRow, reasoning_length, select, selected_score, sum_of_points
 
 _HIDDEN_CALL = (
     "`hidden_call` in `attempted` is a call with no honest use whose name is not known, because a filter outside the "
     "sandbox (a container's) stopped it first; the verdict is SV, as everywhere"
 )
-_COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
-
-
-def scores_of(result: SubmissionResult) -> bytes:
-    """Score, weighted score and whether it is AC (1 or 0) of each subtask as doubles, one after the other.
-
-    A score that is not known is NaN. Scores of the reference are rounded, so a score of 1 may be PA.
-    """
-    values = (
-        math.nan if value is None else value
-        for subtask in result.subtasks
-        for value in (subtask.score, subtask.weighted_score, subtask.verdict is Verdict.AC)
-    )
-    return array("d", values).tobytes()
-
-
-@fast_dataclass
-class LightRow(Mapping[str, Any]):
-    """A result row with only the columns that `selection` reads (scores, target, length), in about 250 bytes: a problem
-    may have a hundred thousand rows with long generations. Its scores are as `scores_of` gives them; `compiles` is
-    `None` if we failed to find out; the length is that of the model's reasoning."""
-
-    problem: Problem
-    compiles: bool | None
-    scores: bytes
-    target_subtask: str | None
-    length: float
-
-    def __getitem__(self, column: str) -> Any:
-        if column == "all_subtasks_results":
-            return self.results()
-        if column == "metadata":
-            return {"completion_tokens": self.length}
-        return self.compiles if column == "code_compiles" else self.target_subtask
-
-    def get(self, column: str, default: Any = None) -> Any:
-        """Like `Mapping.get` in half the time: choosing 50 of a hundred thousand rows calls it half a million times."""
-        return self[column] if column in _COLUMNS else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_COLUMNS)
-
-    def __len__(self) -> int:
-        return len(_COLUMNS)
-
-    def results(self) -> list[dict[str, Any]]:
-        """The subtasks, as in the column `all_subtasks_results`."""
-        scores = array("d")
-        scores.frombytes(self.scores)
-        return [
-            {
-                "subtask": subtask.name,
-                "points": subtask.points,
-                "score_precision": self.problem.score_precision,
-                "score": None if math.isnan(score) else score,
-                "weighted_score": None if math.isnan(score) else points,
-                "status": Verdict.AC if accepted else Verdict.PA,
-            }
-            for subtask, score, points, accepted in zip(
-                self.problem.subtasks, scores[::3], scores[1::3], scores[2::3], strict=True
-            )
-        ]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -100,23 +35,20 @@ class ProblemTally:
     best_submission: str | None = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     together: BestSubtasks = field(init=False)
-    rows: list[LightRow] = field(default_factory=list)
-    _scores: set[bytes] = field(default_factory=set)
+    rows: list[ResultRow] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.together = BestSubtasks(self.problem)
 
-    def add(self, submission: str, result: SubmissionResult, row: LightRow) -> None:
-        """Add a submission; its result may be that of another submission with the same program."""
+    def add(self, submission: str, result: SubmissionResult, row: ResultRow) -> None:
+        """Add a submission, with its light row; its result may be that of another one with the same program."""
         self.rows.append(row)
         self.verdicts[result.verdict] += 1
         if result.score is not None:
             self.total_score += result.score
             if self.best is None or result.score > self.best:
                 self.best, self.best_submission = result.score, submission
-        if result.score is None or row.scores not in self._scores:  # else no subtask has a better score than before
-            self._scores.add(row.scores)
-            self.together.add(result, submission=submission)
+        self.together.add(result, submission=submission)
 
     @property
     def points(self) -> float:
@@ -196,11 +128,13 @@ class Summary(RunSummary):
         """
         aim = {subtask.name: subtask.name for subtask in problem.subtasks}.get(row["target_subtask"])
         # A row with unexpected values fails here, before any sum is changed.
-        light = LightRow(
-            problem=problem,
+        light = light_row(
             compiles=row["code_compiles"],
-            scores=scores_of(result),
             target_subtask=aim,
+            subtasks=[
+                (each.subtask, each.points, each.score, problem.score_precision, each.weighted_score, each.verdict)
+                for each in result.subtasks
+            ],
             length=reasoning_length(dump_row),
         )
         for summary in self._with_group(dump_row):

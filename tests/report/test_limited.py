@@ -21,11 +21,11 @@ from ioi_eval.model import (
 )
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_sets import open_results
+from ioi_eval.report.result_values import light_row
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.selection_table import selection_table
-from ioi_eval.report.summary import LightRow, scores_of
 from ioi_eval.scores import BestSubtasks
-from ioi_eval.selection import SelectionMethod, reasoning_length, select, selected_score
+from ioi_eval.selection import ResultRow, SelectionMethod, reasoning_length, select, selected_score
 from tests.scored import make_problem, outcomes, result_of
 from tests.small_results import contest_row, write_results
 
@@ -58,43 +58,49 @@ def result_for(made: Any) -> SubmissionResult:
     return result_of(PROBLEM, found, compiled=CompileOutcome(verdict=compiled), submission="u")
 
 
-def light_row(row: dict[str, Any], problem: Problem, result: SubmissionResult, target: str | None) -> LightRow:
+def light(row: dict[str, Any], problem: Problem, result: SubmissionResult, target: str | None) -> ResultRow:
     """A light row of a result."""
     compiled = result.compile.verdict
-    compiles = None if compiled is Verdict.JE else compiled is None
-    length = reasoning_length(row)
-    return LightRow(problem=problem, compiles=compiles, scores=scores_of(result), target_subtask=target, length=length)
+    return light_row(
+        compiles=None if compiled is Verdict.JE else compiled is None,
+        target_subtask=target,
+        subtasks=[
+            (each.subtask, each.points, each.score, problem.score_precision, each.weighted_score, each.verdict)
+            for each in result.subtasks
+        ],
+        length=reasoning_length(row),
+    )
 
 
 def pair(
     of_tests: list[float | None], compiled: Verdict | None, target: str | None, meta: Any, generation: str
-) -> tuple[dict[str, Any], LightRow]:
+) -> tuple[dict[str, Any], ResultRow]:
     """The row of a submission in the results, and its light row."""
     result = result_for((of_tests, compiled))
     submission = Submission(id="u", problem=PROBLEM.key, code="x")
     row = {"metadata": meta, "generation": generation}
     judged = JudgedSubmission(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
-    return result_row(row, judged, target_subtask=target), light_row(row, PROBLEM, result, target)
+    return result_row(row, judged, target_subtask=target), light(row, PROBLEM, result, target)
 
 
 @given(submissions)
 def test_light_rows_are_selected_like_result_rows(made: list[Any]) -> None:
     """They have all that the selection depends on."""
     pairs = [pair(*one) for one in made]
-    whole, light = [one[0] for one in pairs], [one[1] for one in pairs]
+    whole, short = [one[0] for one in pairs], [one[1] for one in pairs]
     for limit in (5, 50):
-        assert select(light, limit) == select(whole, limit)
+        assert select(short, limit) == select(whole, limit)
 
 
 @given(submissions)
 def test_the_score_of_the_selection_is_rounded_once(made: list[Any]) -> None:
     """Like the total of all submissions. It is at most that total."""
-    light = [pair(*one)[1] for one in made]
+    rows = [pair(*one)[1] for one in made]
     chosen = BestSubtasks(PROBLEM)
-    selected = select(light)
+    selected = select(rows)
     for index in selected:
         chosen.add(result_for(made[index]))
-    assert selected_score(light, selected) == chosen.score()
+    assert selected_score(rows, selected) == chosen.score()
 
 
 def test_a_score_that_was_rounded_to_1_is_not_solved() -> None:
@@ -102,23 +108,25 @@ def test_a_score_that_was_rounded_to_1_is_not_solved() -> None:
     result = result_for(([1.0] * 4, None))
     nearly = replace(result, subtasks=tuple(replace(subtask, verdict=Verdict.PA) for subtask in result.subtasks))
     wrong = result_for(([1.0, 0.0, 0.0, 0.0], None))
-    others = [light_row({}, PROBLEM, wrong, target) for target in ("02", "03", "02")]
-    assert select([light_row({}, PROBLEM, nearly, "03"), *others]) == (0, 1, 2, 3)
-    assert select([light_row({}, PROBLEM, result, "03"), *others]) == (0, 2, 1, 3)  # solved: the rest fills up
+    others = [light({}, PROBLEM, wrong, target) for target in ("02", "03", "02")]
+    assert select([light({}, PROBLEM, nearly, "03"), *others]) == (0, 1, 2, 3)
+    assert select([light({}, PROBLEM, result, "03"), *others]) == (0, 2, 1, 3)  # solved: the rest fills up
 
 
 def test_thirds_add_up_to_the_whole() -> None:
     """Three times 33.335 is 100. Rounded first, each would be rounded up."""
     problem = make_problem((33.335, "0"), (33.335, "1"), (33.33, "2"))
     result = result_of(problem, outcomes("012", 1.0, 1.0, 1.0), submission="u")
-    assert selected_score([light_row({}, problem, result, None)]) == 100.0
+    assert selected_score([light({}, problem, result, None)]) == 100.0
 
 
 def test_a_light_row_is_small() -> None:
-    """For any length of the generation and any number of tests."""
-    _, row = pair([1.0] * 4, None, "03", None, "x" * 10**6)
-    held = sum(sys.getsizeof(getattr(row, name)) for name in ("scores", "length"))
-    assert sys.getsizeof(row) + held < 300
+    """For any length of the generation and any number of tests. Equal results and lengths are shared."""
+    (_, row), (_, other) = (pair([1.0] * 4, None, "03", None, "x" * 10**6) for _ in range(2))
+    assert sys.getsizeof(row) + sys.getsizeof(row["all_subtasks_results"]) < 300
+    assert row["metadata"] is other["metadata"]
+    pairs = zip(row["all_subtasks_results"], other["all_subtasks_results"], strict=True)
+    assert all(first is second for first, second in pairs)
 
 
 def test_choosing_takes_little_memory(tmp_path: Path) -> None:
