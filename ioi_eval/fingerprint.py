@@ -5,7 +5,7 @@ the policy, the runner, the compiler, the profile and the isolation, and the mod
 Not included are the names of the files that data was read from, the submission's id, and how the program was found: a
 program has the same result whatever text it was extracted from.
 
-Of our own programs, only the meaning is included: for Python the syntax tree without docstrings; for C++ the text
+Of our own programs, only the meaning is included: for Python the text without comments and docstrings; for C++ the text
 without comments and with each run of blanks as one; for shell scripts the text without comment lines. So nothing is
 judged again because a comment was improved. The hash is computed from the programs themselves: a version number can be
 forgotten, and then wrong scores stay.
@@ -13,12 +13,8 @@ forgotten, and then wrong scores stay.
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import hashlib
-import os
 import re
-import threading
 import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
@@ -133,68 +129,19 @@ def _hash(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
+_PYTHON = re.compile(
+    rb"""(?P<token>"{3}(?:\\.|(?!"{3})[^\\])*"{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+    |(?P<blank>[ \t]*(?:\#[^\n]*)?\n                                             # the end of a line, and all lines
+    (?:[ \t]*(?:\#[^\n]*|"{3}(?:\\.|(?!"{3})[^\\])*"{3}[ \t]*)?\n)*)             # of comments and docstrings after it
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
 def python_meaning(source: bytes) -> bytes:
-    """A module's meaning: its syntax tree without docstrings, and without fields that some Python versions lack."""
-    parts: list[str] = []
-    _write_node(_tree(source), parts)
-    return "".join(parts).encode("utf-8", "surrogatepass")
-
-
-_parsing = threading.Lock()
-
-
-def _free_in_fork() -> None:
-    """Make a new lock in a forked process: another thread may have held the old one, and does not exist there."""
-    global _parsing  # noqa: PLW0603 - a lock that another thread holds cannot be released, only replaced
-    _parsing = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_free_in_fork)
-
-
-def _tree(source: bytes) -> ast.Module:
-    """The syntax tree. Python 3.11 counts its depth for all threads together, and fails if two parse at once.
-
-    Source: python/cpython#106905. Our own threads take turns; as threads of other code may parse too, we try again.
-    """
-    with _parsing:
-        for _ in range(_PARSE_ATTEMPTS - 1):
-            with contextlib.suppress(SystemError):
-                return ast.parse(source)
-        return ast.parse(source)
-
-
-_PARSE_ATTEMPTS = 20
-
-
-def _write_node(value: object, parts: list[str]) -> None:
-    """Write a node as `Name(field=…)`. Empty fields are left out, because newer Python versions have more of them."""
-    if isinstance(value, ast.AST):
-        parts += (type(value).__name__, "(")
-        for field in value._fields:
-            inner = getattr(value, field, None)
-            if inner is not None and inner != [] and field not in _IGNORED_FIELDS:
-                parts += (field, "=")
-                _write_node(inner, parts)
-        parts.append(")")
-    elif isinstance(value, list):
-        parts.append("[")
-        for item in value:
-            if not _has_no_effect(item):
-                _write_node(item, parts)
-        parts.append("]")
-    else:
-        parts.append(f"{type(value).__name__} {value!r};")
-
-
-_IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
-
-
-def _has_no_effect(node: object) -> bool:
-    """Whether it is a bare string (such as a docstring), or `pass`."""
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    return isinstance(node, ast.Pass)
+    """A module's meaning: its text without comments, docstrings and blank lines. A text in three double quotes on lines
+    of its own is a docstring: our modules have no other text there."""
+    return _PYTHON.sub(lambda match: match["token"] or b"\n", b"\n" + source + b"\n")
 
 
 _CPP = re.compile(
