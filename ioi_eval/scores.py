@@ -1,4 +1,4 @@
-"""Outcomes to scores: test → subtask → submission → problem. Pure.
+"""Outcomes to scores: test → subtask → submission. Pure.
 
 `docs/verdicts.md`, "Subtasks and totals", has the rules. Two of their consequences, for the score types under which a
 zero decides a subtask:
@@ -18,11 +18,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
-from ioi_eval.errors import InputError
 from ioi_eval.model import (
     CompileOutcome,
     Isolation,
@@ -90,7 +88,7 @@ def submission_result(
     else:
         subtasks = tuple(_unrun(problem, subtask, compile) for subtask in problem.subtasks)
     pairs = zip(problem.subtasks, subtasks, strict=True)
-    products = (_products(problem, subtask, result.score, result.tests) for subtask, result in pairs)
+    products = (contribution(problem, subtask, result) for subtask, result in pairs)
     return SubmissionResult(
         submission=submission.id,
         problem=problem.key,
@@ -157,6 +155,15 @@ def _products(
         return [(score, subtask.points)]
     points = float(Decimal(f"{subtask.points:.15g}") / len(tests))  # 15 digits: `points` may be such a float product
     return [(outcome.score, points) for outcome in tests if outcome.score is not None]
+
+
+def contribution(problem: Problem, subtask: Subtask, result: SubtaskResult) -> list[tuple[float | None, float]]:
+    """What a subtask's result adds to a total, as pairs of score and points; from its score and points if it has no
+    tests, because it was read from a row."""
+    if result.tests or result.score is None or result.weighted_score is None:
+        return _products(problem, subtask, result.score, result.tests)
+    points = unrounded_points(result.score, subtask.points, result.weighted_score, problem.score_precision)
+    return [(points, 1.0)]
 
 
 def unrounded_points(score: float, points: float, weighted_score: float, precision: int) -> float:
@@ -239,85 +246,3 @@ _REDUCTIONS: Mapping[ScoreType, Callable[[Subtask, Sequence[TestOutcome]], _Redu
 
 def _known_scores(outcomes: Iterable[TestOutcome]) -> list[float]:
     return [outcome.score for outcome in outcomes if outcome.score is not None]
-
-
-# --------------------------------------------------------------------------- many submissions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestSubtask:
-    """The best that a set of submissions reached in one subtask."""
-
-    subtask: str
-    points: float
-    score: float | None  # the highest known one, unrounded; 0 without submissions; `None` if none is known
-    weighted_score: float | None  # the same in points, rounded to the problem's precision
-    submission: str | None  # id of the first one with this score and these points; `None` if no score is known
-    undecided: int  # how many submissions without a known score might still raise it; 0 if it is 1
-
-
-def _score_and_points(subtask: SubtaskResult) -> tuple[float, float]:
-    """Results are compared by their scores; equal ones by their points, because those of the reference are rounded to
-    two decimals: 0.9964 is 1.0 there, and 99.64 of 100 points."""
-    return subtask.score or 0.0, subtask.weighted_score or 0.0
-
-
-class BestSubtasks:
-    """The score of a set of submissions to one problem, which are added one at a time.
-
-    Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._names = [subtask.name for subtask in problem.subtasks]
-        self._best: list[tuple[str, SubtaskResult] | None] = [None] * len(self._names)
-        self._unknown = [0] * len(self._names)
-
-    def add(self, result: SubmissionResult, *, submission: str | None = None) -> None:
-        """Add one submission; `submission` is its id, if the result was computed for another with the same program."""
-        submission = result.submission if submission is None else submission
-        names = [subtask.subtask for subtask in result.subtasks]
-        if result.problem != self._problem.key or names != self._names:
-            raise InputError(
-                f"submission {submission} was judged on {result.problem} with subtasks {names}, not on "
-                f"{self._problem.key} with {self._names}; score problems apart"
-            )
-        for index, subtask in enumerate(result.subtasks):
-            best = self._best[index]
-            if subtask.score is None:
-                self._unknown[index] += 1
-            elif best is None or _score_and_points(subtask) > _score_and_points(best[1]):
-                self._best[index] = (submission, subtask)
-
-    def score(self) -> float:
-        """The best score in each subtask, summed, and rounded once. Subtasks that have no known score count 0."""
-        products = (
-            self._products(subtask, best[1])
-            for subtask, best in zip(self._problem.subtasks, self._best, strict=True)
-            if best
-        )
-        return total_points(itertools.chain.from_iterable(products), self._problem.score_precision) or 0.0
-
-    def subtasks(self) -> tuple[BestSubtask, ...]:
-        """The best result in each subtask, in the problem's order."""
-        return tuple(map(self._best_subtask, range(len(self._names))))
-
-    def _products(self, subtask: Subtask, best: SubtaskResult) -> list[tuple[float | None, float]]:
-        """What a result adds to the total; from its score if it has no tests, as a result that was read from a row."""
-        precision = self._problem.score_precision
-        if best.tests or best.score is None or best.weighted_score is None:
-            return _products(self._problem, subtask, best.score, best.tests)
-        return [(unrounded_points(best.score, subtask.points, best.weighted_score, precision), 1.0)]
-
-    def _best_subtask(self, index: int) -> BestSubtask:
-        best, undecided = self._best[index], self._unknown[index]
-        nothing = None if undecided else 0.0
-        return BestSubtask(
-            subtask=self._names[index],
-            points=self._problem.subtasks[index].points,
-            score=best[1].score if best else nothing,
-            weighted_score=best[1].weighted_score if best else nothing,
-            submission=best[0] if best else None,
-            undecided=0 if best and best[1].score == 1.0 else undecided,
-        )

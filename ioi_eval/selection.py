@@ -211,15 +211,15 @@ def selected_score(rows: Sequence[ResultRow], selected: Iterable[int] | None = N
 
     The sum is rounded once, as a submission's total is, so that one submission has its own points here, except that
     under Sum, of whose subtasks rows have only the mean, the last decimal may differ. Rows of the reference have only
-    rounded scores: there the sum is that of `weighted_score`, which is rounded less coarsely than `score`.
-    (`scores.BestSubtasks` works on results instead of rows.) Subtasks that could not be judged add nothing.
+    rounded scores: there the sum is that of `weighted_score`, which is rounded less coarsely than `score`. Subtasks
+    that could not be judged add nothing.
     """
     chosen = range(len(rows)) if selected is None else selected
     return _best_total((_scores_of(rows[index]) for index in chosen), _precision_of(rows))
 
 
 def _best_total(submissions: Iterable[Mapping[str, tuple[float, float]]], precision: int) -> float:
-    """The sum over subtasks of the points of the submission with the best score; by score, as in `BestSubtasks`."""
+    """The sum over subtasks of the points of the submission with the best score; by score, as in `summary.json`."""
     best: dict[str, tuple[float, float]] = {}
     for scores in submissions:
         for name, result in scores.items():

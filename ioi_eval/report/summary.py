@@ -5,24 +5,60 @@ Results are added one by one for each problem; the memory does not grow with the
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ioi_eval.errors import InputError
 from ioi_eval.estimates import means_of_problems
-from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
+from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Subtask, SubtaskResult, Verdict
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import PRACTICE, light_row
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.totals import CpuSplit
-from ioi_eval.scores import BestSubtasks
+from ioi_eval.scores import contribution, total_points
 from ioi_eval.selection import ResultRow, reasoning_length, select, selected_score, sum_of_points
 
 _HIDDEN_CALL = (
     "`hidden_call` in `attempted` is a call with no honest use whose name is not known, because a filter outside the "
     "sandbox (a container's) stopped it first; the verdict is SV, as everywhere"
 )
+
+
+@dataclass(slots=True)
+class _SubtaskTally:
+    """All results in one subtask: the best, the submission that was the first to have it, and how many are unknown."""
+
+    subtask: Subtask
+    best: SubtaskResult | None = None
+    submission: str | None = None
+    unknown: int = 0
+
+    def add(self, submission: str, result: SubtaskResult) -> None:
+        """Add a result. Equal scores are compared by their points, because those of the reference are rounded to two
+        decimals: 0.9964 is 1.0 there, and 99.64 of 100 points."""
+        if result.score is None:
+            self.unknown += 1
+        elif self.best is None or _score_and_points(result) > _score_and_points(self.best):
+            self.best, self.submission = result, submission
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON. An unknown result might be better than the best, unless that has full marks."""
+        best, nothing = self.best, None if self.unknown else 0.0
+        return {
+            "subtask": self.subtask.name,
+            "points": self.subtask.points,
+            "best_score": best.score if best else nothing,
+            "best_points": best.weighted_score if best else nothing,
+            "best_submission": self.submission,
+            "undecided": 0 if best and best.score == 1.0 else self.unknown,
+        }
+
+
+def _score_and_points(result: SubtaskResult) -> tuple[float, float]:
+    return result.score or 0.0, result.weighted_score or 0.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,11 +70,11 @@ class ProblemTally:
     best: float | None = None
     best_submission: str | None = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
-    together: BestSubtasks = field(init=False)
+    subtasks: Sequence[_SubtaskTally] = field(init=False)
     rows: list[ResultRow] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.together = BestSubtasks(self.problem)
+        self.subtasks = tuple(map(_SubtaskTally, self.problem.subtasks))
 
     def add(self, submission: str, result: SubmissionResult, row: ResultRow) -> None:
         """Add a submission, with its light row; its result may be that of another one with the same program."""
@@ -48,7 +84,23 @@ class ProblemTally:
             self.total_score += result.score
             if self.best is None or result.score > self.best:
                 self.best, self.best_submission = result.score, submission
-        self.together.add(result, submission=submission)
+        names, known = [each.subtask for each in result.subtasks], [each.subtask.name for each in self.subtasks]
+        if names != known:
+            raise InputError(
+                f"submission {submission} to {self.problem.key} was judged with the subtasks {names}, others with"
+                f" {known}; score them apart"
+            )
+        for tally, subtask in zip(self.subtasks, result.subtasks, strict=True):
+            tally.add(submission, subtask)
+
+    @property
+    def together(self) -> float:
+        """The best score in each subtask, summed, and rounded once. Subtasks that have no known score count 0.
+
+        Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
+        """
+        best = (contribution(self.problem, each.subtask, each.best) for each in self.subtasks if each.best)
+        return total_points(itertools.chain.from_iterable(best), self.problem.score_precision) or 0.0
 
     @property
     def points(self) -> float:
@@ -79,19 +131,9 @@ class ProblemTally:
             "verdicts": verdict_counts(self.verdicts),
             "best_score": self.best,
             "best_submission": self.best_submission,
-            "all_submissions_score": self.together.score(),
+            "all_submissions_score": self.together,
             "limit_50_score": selected_score(self.rows, select(self.rows)),
-            "subtasks": [
-                {
-                    "subtask": best.subtask,
-                    "points": best.points,
-                    "best_score": best.score,
-                    "best_points": best.weighted_score,
-                    "best_submission": best.submission,
-                    "undecided": best.undecided,
-                }
-                for best in self.together.subtasks()
-            ],
+            "subtasks": [tally.as_dict() for tally in self.subtasks],
         }
 
 

@@ -24,7 +24,7 @@ from ioi_eval.report.result_sets import open_results
 from ioi_eval.report.result_values import light_row
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.selection_table import selection_table
-from ioi_eval.scores import BestSubtasks
+from ioi_eval.report.summary import ProblemTally
 from ioi_eval.selection import ResultRow, SelectionMethod, reasoning_length, select, selected_score
 from tests.scored import make_problem, outcomes, result_of
 from tests.small_results import contest_row, write_results
@@ -96,11 +96,11 @@ def test_light_rows_are_selected_like_result_rows(made: list[Any]) -> None:
 def test_the_score_of_the_selection_is_rounded_once(made: list[Any]) -> None:
     """Like the total of all submissions. It is at most that total."""
     rows = [pair(*one)[1] for one in made]
-    chosen = BestSubtasks(PROBLEM)
+    chosen = ProblemTally(problem=PROBLEM)
     selected = select(rows)
     for index in selected:
-        chosen.add(result_for(made[index]))
-    assert selected_score(rows, selected) == chosen.score()
+        chosen.add("u", result_for(made[index]), rows[index])
+    assert selected_score(rows, selected) == chosen.together
 
 
 def test_a_score_that_was_rounded_to_1_is_not_solved() -> None:

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import Problem, ProblemKey, ScoreType, Submission, SubmissionResult, Subtask, SubtaskResult, Verdict
-from ioi_eval.scores import BestSubtasks, submission_result
+from ioi_eval.model import Problem, ScoreType, Submission, SubmissionResult, Subtask, SubtaskResult, Verdict
+from ioi_eval.report.result_values import light_row
+from ioi_eval.report.summary import ProblemTally
+from ioi_eval.scores import submission_result
 from tests.scored import COMPILED, KEY, any_result, judge, make_problem, outcome
 
 
-def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> BestSubtasks:
-    """The contest score of these submissions."""
-    together = BestSubtasks(problem)
+def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> ProblemTally:
+    """All of these submissions."""
+    tally = ProblemTally(problem=problem)
     for result in results:
-        together.add(result)
-    return together
+        tally.add(result.submission, result, light_row(compiles=True, target_subtask=None, subtasks=(), length=0))
+    return tally
+
+
+def subtasks(tally: ProblemTally, column: str) -> list[Any]:
+    """A column of each subtask in `summary.json`."""
+    return [subtask[column] for subtask in tally.as_dict()["subtasks"]]
 
 
 def test_contest_score_takes_the_best_of_each_subtask() -> None:
@@ -32,15 +40,15 @@ def test_contest_score_takes_the_best_of_each_subtask() -> None:
         judge(problem, 1.0, 1.0, 0.25, submission="third"),
     ]
     best = contest_score(problem, results)
-    assert best.score() == 55.0
-    assert [subtask.submission for subtask in best.subtasks()] == ["first", "first", "second"]
-    assert not any(subtask.undecided for subtask in best.subtasks())
+    assert best.together == 55.0
+    assert subtasks(best, "best_submission") == ["first", "first", "second"]
+    assert not any(subtasks(best, "undecided"))
 
 
 def test_contest_score_rounds_once() -> None:
     """A problem's score is rounded from the unrounded sum, like a submission's total."""
     problem = make_problem((10, "a"), (10, "b"), (10, "c"))
-    assert contest_score(problem, [judge(problem, 1 / 3, 1 / 3, 1 / 3)]).score() == 10.0
+    assert contest_score(problem, [judge(problem, 1 / 3, 1 / 3, 1 / 3)]).together == 10.0
 
 
 def test_contest_score_with_judge_errors_is_a_marked_lower_bound() -> None:
@@ -50,13 +58,13 @@ def test_contest_score_with_judge_errors_is_a_marked_lower_bound() -> None:
     problem = make_problem((40, "a"), (60, "b"))
     open_one = judge(problem, Verdict.JE, Verdict.JE)
     best = contest_score(problem, [open_one, judge(problem, 1.0, 0.5)])
-    assert best.score() == 70.0
-    assert [subtask.undecided for subtask in best.subtasks()] == [0, 1]
+    assert best.together == 70.0
+    assert subtasks(best, "undecided") == [0, 1]
     nothing = contest_score(problem, [open_one])
-    assert nothing.score() == 0.0
+    assert nothing.together == 0.0
     some = contest_score(problem, [judge(problem, 1.0, Verdict.JE)])
-    assert some.score() == 40.0
-    assert [subtask.score for subtask in nothing.subtasks()] == [None, None]
+    assert some.together == 40.0
+    assert subtasks(nothing, "best_score") == [None, None]
 
 
 def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
@@ -72,7 +80,7 @@ def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
     found = {name: outcome(name, float(number < 115)) for number, name in enumerate(names)}
     result = submission_result(problem, Submission(id="s", problem=KEY, code="…"), COMPILED, found)
     best = contest_score(problem, [result])
-    assert (result.score, best.score(), best.subtasks()[0].weighted_score) == (58, 58, 58)
+    assert (result.score, best.together, subtasks(best, "best_points")) == (58, 58, [58])
 
 
 def test_equal_scores_of_the_reference_are_compared_by_their_points() -> None:
@@ -87,24 +95,21 @@ def test_equal_scores_of_the_reference_are_compared_by_their_points() -> None:
         for name, subtask in (("nearly", nearly), ("solved", solved), ("later", nearly))
     ]
     best = contest_score(problem, results)
-    assert (best.score(), best.subtasks()[0].submission) == (100.0, "solved")
-    assert contest_score(problem, results[:1]).score() == 99.64
+    assert (best.together, subtasks(best, "best_submission")) == (100.0, ["solved"])
+    assert contest_score(problem, results[:1]).together == 99.64
 
 
 def test_contest_score_of_nothing_is_zero() -> None:
     """Without submissions the score is 0."""
     best = contest_score(make_problem((40, "a"), (60, "b")), [])
-    assert best.score() == 0.0
-    assert {(subtask.submission, subtask.undecided) for subtask in best.subtasks()} == {(None, 0)}
+    assert best.together == 0.0
+    assert (subtasks(best, "best_submission"), subtasks(best, "undecided")) == ([None, None], [0, 0])
 
 
-def test_contest_score_refuses_other_problems() -> None:
-    """Ids repeat over the years. A result for another year's problem is refused."""
+def test_other_subtasks_are_refused() -> None:
+    """A row with other subtasks than those of the problem's first row is of another version of the problem."""
     problem = make_problem((100, "a"))
-    other = judge(make_problem((100, "a"), key=ProblemKey(year=2023, id="nile")), 1.0)
-    with pytest.raises(InputError, match="2023/nile"):
-        contest_score(problem, [other])
-    with pytest.raises(InputError, match="score problems apart"):
+    with pytest.raises(InputError, match=r"with the subtasks \['00', '01'\], others with \['00'\]"):
         contest_score(problem, [judge(make_problem((50, "a"), (50, "b")), 1.0, 1.0)])
 
 
@@ -117,6 +122,6 @@ def test_contest_score_does_not_depend_on_order(order: list[int], data: st.DataO
     ]
     best = contest_score(problem, results)
     again = contest_score(problem, [results[place] for place in order])
-    assert [(s.score, s.undecided) for s in best.subtasks()] == [(s.score, s.undecided) for s in again.subtasks()]
-    assert best.score() == again.score()
-    assert all(r.score is None or r.score <= best.score() for r in results)
+    assert all(subtasks(best, column) == subtasks(again, column) for column in ("best_score", "undecided"))
+    assert best.together == again.together
+    assert all(r.score is None or r.score <= best.together for r in results)
