@@ -2,7 +2,9 @@
 
 `asyncio.subprocess` is not used: it starts a process in tasks of its own. `asyncio.run` cancels these too when it ends,
 and then the start of a process never ends (Python 3.11 to 3.13), or its children are left behind. Here the start has
-no `await`, and whoever waits for a process waits until its descriptors are ready.
+no `await`, and callbacks of the event loop, which nothing cancels, feed the process, read its streams, and note its end
+and its deadline. (anyio, which inspect-ai and FastAPI use, cancels a task in each turn of the event loop until it has
+ended, so a task would never see a descriptor become ready.)
 """
 
 from __future__ import annotations
@@ -19,9 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from ioi_eval.concurrency import wait_for_all
 from ioi_eval.errors import TransientError
 from ioi_eval.model import Stage, signal_name
 
@@ -66,7 +67,7 @@ async def run_process(
     wall_ms: int,
     output_bytes: int,
     turn: AbstractAsyncContextManager[object] | None = None,
-    is_complete: Callable[[bytearray], bool] | None = None,
+    is_complete: Callable[[bytearray], bool] = lambda _: False,
 ) -> ProcessEnd:
     """Start a program, wait for it, and kill its process group at the deadline, too much output, or cancellation.
 
@@ -79,31 +80,23 @@ async def run_process(
         is_complete: whether this stdout is complete. The program is still waited for.
     """
     process = _Process(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
-    stdout, stderr = bytearray(), bytearray()
-    timed_out = overflowed = False
     async with contextlib.AsyncExitStack() as held:
         try:
             await held.enter_async_context(turn or contextlib.nullcontext())
             started = time.monotonic()
-            deadline = asyncio.create_task(_time_out(wall_ms / 1000))
-            works = [_listen(process.stdout, stdout, output_bytes, is_complete, held), _read(process.stderr, stderr)]
-            if process.stdin is not None:
-                works.append(_feed(process.stdin, stdin))
-            streams = [asyncio.create_task(work) for work in works]
-            ending = asyncio.create_task(_wait_for_end(process, deadline, streams))
-            await wait_for_all([deadline, ending, *streams])
-        except _Overflow:
-            overflowed = True
-        except TimeoutError:
-            timed_out = True
+            process.begin(stdin, wall_ms / 1000, output_bytes, is_complete)
+            await asyncio.wait([process.complete])
+            if not process.gone.done():
+                await held.aclose()
+            await asyncio.wait([process.gone])
         finally:
-            await _kill_and_wait(process)
+            await process.kill_and_wait()
     return ProcessEnd(
-        stdout=bytes(stdout),
-        stderr=bytes(stderr),
+        stdout=bytes(process.stdout),
+        stderr=bytes(process.stderr),
         returncode=process.returncode,
-        timed_out=timed_out,
-        overflowed=overflowed,
+        timed_out=process.timed_out,
+        overflowed=process.overflowed,
         wall_ms=(time.monotonic() - started) * 1000,
     )
 
@@ -123,27 +116,14 @@ def stage_of(end: ProcessEnd) -> Stage:
     )
 
 
-class _Overflow(Exception):
-    """The process wrote too much output."""
-
-
-async def _time_out(within_s: float) -> None:
-    """Raise TimeoutError after this time.
-
-    If this process is stopped (Ctrl-Z), at most one step of the deadline passes. The program runs on, so it may have
-    ended by then; this process sees its end and its output only afterwards.
-    """
-    while within_s > 0:
-        await asyncio.sleep(min(within_s, _STEP_S))
-        within_s -= _STEP_S
-    raise TimeoutError
-
-
-# ------------------------------------------------------------------ a process and its streams
-
-
 class _Process:
-    """A process in a session of its own, with a pipe as its stdin if it `reads`, else with `/dev/null`."""
+    """A process in a session of its own, with a pipe as its stdin if it `reads`, else with `/dev/null`.
+
+    Attributes:
+        stdout, stderr: what it has written, up to the limits and until it was stopped.
+        complete: done when stdout is complete, or the process is gone.
+        gone: done when the process has ended and its output streams are closed.
+    """
 
     def __init__(
         self,
@@ -172,186 +152,172 @@ class _Process:
         except OSError as error:
             reason = f" ({error}): {_MORE_PROCESSES}" if error.errno == errno.EAGAIN else f": {error.strerror}"
             raise TransientError(f"cannot start {argv[0]}{reason}") from error
-        assert self._popen.stdout is not None
-        assert self._popen.stderr is not None
         self.pid = self._popen.pid
-        self.stdin, self.stdout, self.stderr = self._popen.stdin, self._popen.stdout, self._popen.stderr
-        for stream in filter(None, (self.stdin, self.stdout, self.stderr)):
-            os.set_blocking(stream.fileno(), False)
         self._pidfd: int | None = None
         try:
             self._pidfd = os.pidfd_open(self.pid)
         except OSError as error:
             # before Linux 5.3; a container's filter may refuse it; other code has waited for all children
-            if error.errno in (errno.ENOSYS, errno.EPERM, errno.ESRCH):
-                return
-            os.killpg(self.pid, signal.SIGKILL)
-            with self._popen:  # closes the streams, and waits
-                raise TransientError(f"cannot wait for {argv[0]}: {error.strerror}") from error
+            if error.errno not in (errno.ENOSYS, errno.EPERM, errno.ESRCH):
+                os.killpg(self.pid, signal.SIGKILL)
+                with self._popen:  # closes the streams, and waits
+                    raise TransientError(f"cannot wait for {argv[0]}: {error.strerror}") from error
+        assert self._popen.stdout is not None
+        assert self._popen.stderr is not None
+        self._input, self._output, self._errors = self._popen.stdin, self._popen.stdout, self._popen.stderr
+        self.stdout, self.stderr = bytearray(), bytearray()
+        self.timed_out = self.overflowed = False
+        self._loop = asyncio.get_running_loop()
+        self.complete, self.gone = self._loop.create_future(), self._loop.create_future()
+        self._timer: asyncio.TimerHandle | None = None
+        self._has_begun = False
+        for stream in filter(None, (self._input, self._output, self._errors)):
+            os.set_blocking(stream.fileno(), False)
 
     @property
     def has_ended(self) -> bool:
         return self._popen.returncode is not None
 
     @property
-    def is_gone(self) -> bool:
-        """Whether it has ended, and its streams are closed."""
-        return self.has_ended and self.stdout.closed and self.stderr.closed
-
-    @property
     def returncode(self) -> int:
         assert self._popen.returncode is not None
         return self._popen.returncode
 
-    async def wait(self) -> None:
-        if self._pidfd is not None and not self.has_ended:
-            await _until_ready(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = None
-        while not self._look():  # noqa: ASYNC110 - without a pidfd no event says when it ends
-            await asyncio.sleep(_LOOK_S)
+    def begin(self, stdin: bytes, within_s: float, output_bytes: int, is_complete: Callable[[bytearray], bool]) -> None:
+        """Give it its input, read its streams, and begin its deadline."""
+        self._rest, self._output_bytes, self._is_complete = memoryview(stdin), output_bytes, is_complete
+        if self._input is not None:
+            self._loop.add_writer(self._input.fileno(), self._feed, self._input)
+        self._loop.add_reader(self._output.fileno(), self._read, self._output, self._keep_output)
+        self._loop.add_reader(self._errors.fileno(), self._read, self._errors, self._keep_errors)
+        if self._pidfd is not None:
+            self._loop.add_reader(self._pidfd, self._look)
+        self._has_begun = True
+        self._step(within_s)
+        self._look()  # without a pidfd no event says when it ends
 
-    def _look(self) -> bool:
-        """Whether it has ended; then its exit code is known. (`Popen` would take 0 for a code that was lost.)"""
-        if self.has_ended:
-            return True
-        try:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-        except ChildProcessError:  # other code in this process has waited for all children
-            self._popen.returncode = _LOST
-            return True
-        if pid:
-            self._popen.returncode = os.waitstatus_to_exitcode(status)
-        return bool(pid)
-
-
-async def _until_ready(fd: int, *, to_write: bool = False) -> None:
-    loop = asyncio.get_running_loop()
-    add, remove = (loop.add_writer, loop.remove_writer) if to_write else (loop.add_reader, loop.remove_reader)
-    ready = loop.create_future()
-
-    def stop() -> None:
-        remove(fd)
-        if not ready.done():
-            ready.set_result(None)
-
-    add(fd, stop)
-    try:
-        await ready
-    finally:
-        remove(fd)
-
-
-async def _chunk(stream: IO[bytes]) -> bytes:
-    """What can be read from a stream, at least a byte. At its end nothing; then it is closed."""
-    while not stream.closed:
-        await _until_ready(stream.fileno())
-        if chunk := stream.read(_CHUNK):
-            return chunk
-        if chunk is not None:  # it is None if there is nothing to read yet
-            stream.close()
-    return b""
-
-
-async def _listen(
-    stream: IO[bytes],
-    output: bytearray,
-    bound: int,
-    is_complete: Callable[[bytearray], bool] | None,
-    held: contextlib.AsyncExitStack,
-) -> None:
-    """Read a stream to its end. Raise if it is too long; leave what is `held` when it is complete."""
-    while chunk := await _chunk(stream):
-        if len(output) + len(chunk) > bound:
-            raise _Overflow
-        output += chunk
-        if is_complete is not None and is_complete(output):
-            await held.aclose()
-
-
-async def _read(stream: IO[bytes], output: bytearray) -> None:
-    """Read a stream to its end, and keep its beginning."""
-    while chunk := await _chunk(stream):
-        if len(output) < _STDERR_BYTES:
-            output += chunk
-
-
-async def _feed(stream: IO[bytes], content: bytes) -> None:
-    rest = memoryview(content)
-    with stream, contextlib.suppress(ConnectionError):  # the program need not read its input
-        while rest:
-            await _until_ready(stream.fileno(), to_write=True)
-            rest = rest[stream.write(rest) or 0 :]
-
-
-# ------------------------------------------------------------------ its end
-
-
-async def _wait_for_end(process: _Process, deadline: asyncio.Task[None], streams: Sequence[asyncio.Task[None]]) -> None:
-    """Wait until a process has ended before its deadline, and then for its streams."""
-    await process.wait()
-    deadline.cancel()
-    await _end_streams(process, streams)
-
-
-async def _end_streams(process: _Process, streams: Sequence[asyncio.Task[None]]) -> None:
-    """After the end of a process, wait for the tasks that read and write its streams, but not for long; kill what is
-    left of its group, and close them. (Processes that it has left may still have to write what it wrote to them.)"""
-    _, left = await asyncio.wait(streams, timeout=_LEFT_S)
-    _kill_group(process)
-    _, endless = await asyncio.wait(left, timeout=_LEFT_S) if left else ((), ())
-    for task in endless:
-        task.cancel()
-    if endless:
-        await asyncio.wait(endless)  # so that the event loop does not watch a closed descriptor
-    process.stdout.close()
-    process.stderr.close()
-
-
-async def _kill_and_wait(process: _Process) -> None:
-    """Kill what is left of the process and its group, and wait for its end, even if the caller is cancelled meanwhile,
-    several times; then raise the cancellation. (A deadline may pass during one.)
-
-    A task of its own waits for the end: anyio, which inspect-ai and FastAPI use, cancels a task in each turn of the
-    event loop until it has ended, so that task never sees a descriptor become ready.
-    """
-    _kill_group(process)
-    if process.stdin is not None:
-        process.stdin.close()
-    cancelled: asyncio.CancelledError | None = None
-    if not process.is_gone:
-        ending = asyncio.create_task(_until_gone(process))
-        while not ending.done():
+    async def kill_and_wait(self) -> None:
+        """Kill what is left of it and its group, and wait for its end, even if the caller is cancelled meanwhile,
+        several times; then raise the cancellation. (A deadline may pass during one.)"""
+        self._kill_group()
+        if not self._has_begun:
+            self.begin(b"", _STEP_S, 0, lambda _: False)
+        self._close_input()
+        cancelled: asyncio.CancelledError | None = None
+        while not self.gone.done():
             try:
-                await asyncio.wait([ending])
+                await asyncio.wait([self.gone])
             except asyncio.CancelledError as error:
                 cancelled = error
-        ending.result()
-    _reap_orphans()
-    if cancelled is not None:
-        raise cancelled
+        _reap_orphans()
+        if cancelled is not None:
+            raise cancelled
 
+    def _step(self, within_s: float) -> None:
+        """Stop it after this time.
 
-async def _until_gone(process: _Process) -> None:
-    """Wait for the end of a killed process, also if `asyncio.run` ends meanwhile and cancels this task."""
-    while not process.is_gone:
-        with contextlib.suppress(asyncio.CancelledError):
-            async with asyncio.TaskGroup() as group:
-                outputs = process.stdout, process.stderr
-                streams = [group.create_task(_read(stream, bytearray())) for stream in outputs]
-                await process.wait()
-                await _end_streams(process, streams)
+        If this process is stopped (Ctrl-Z), at most one step of the deadline passes. The program runs on, so it may
+        have ended by then; this process sees its end and its output only afterwards.
+        """
+        if within_s <= 0:
+            self.timed_out = not self.overflowed
+            self._kill_group()
+        else:
+            self._set_timer(min(within_s, _STEP_S), self._step, within_s - _STEP_S)
 
+    # ------------------------------------------------------------------ its streams
 
-def _kill_group(process: _Process) -> None:
-    """Kill what is left of the process and its group; if it has not ended yet, its descendants in other groups too: a
-    compiler under reduced isolation has its own session."""
-    others = [] if process.has_ended else _descendants(process.pid)
-    for pid in (-process.pid, *others):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    if os.getpid() == 1:
-        _orphans.update(others)
+    def _feed(self, stream: IO[bytes]) -> None:
+        with contextlib.suppress(ConnectionError):  # the program need not read its input
+            self._rest = self._rest[stream.write(self._rest) or 0 :]
+            if self._rest:
+                return
+        self._close_input()
+
+    def _close_input(self) -> None:
+        if self._input is not None and not self._input.closed:
+            self._loop.remove_writer(self._input.fileno())
+            self._input.close()
+
+    def _read(self, stream: IO[bytes], keep: Callable[[bytes], None]) -> None:
+        """Read what is there, at least a byte; at the end of the stream, close it."""
+        chunk = stream.read(_CHUNK)
+        if chunk:
+            if not (self.timed_out or self.overflowed):
+                keep(chunk)
+        elif chunk is not None:  # it is None if there is nothing to read yet
+            self._close(stream)
+
+    def _keep_output(self, chunk: bytes) -> None:
+        if len(self.stdout) + len(chunk) > self._output_bytes:
+            self.overflowed = True
+            self._kill_group()
+            return
+        self.stdout += chunk
+        if self._is_complete(self.stdout) and not self.complete.done():
+            self.complete.set_result(None)
+
+    def _keep_errors(self, chunk: bytes) -> None:
+        if len(self.stderr) < _STDERR_BYTES:
+            self.stderr += chunk
+
+    def _close(self, *streams: IO[bytes]) -> None:
+        for stream in streams:
+            if not stream.closed:
+                self._loop.remove_reader(stream.fileno())
+                stream.close()
+        self._note_if_gone()
+
+    # ------------------------------------------------------------------ its end
+
+    def _look(self) -> None:
+        """Note its end; look again if no event says when that is. (`Popen` would take 0 for a code that was lost.)"""
+        try:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            code = os.waitstatus_to_exitcode(status)
+        except ChildProcessError:  # other code in this process has waited for all children
+            pid, code = self.pid, _LOST
+        if not pid:
+            if self._pidfd is None:
+                self._loop.call_later(_LOOK_S, self._look)
+            return
+        if self._pidfd is not None:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+        self._popen.returncode = code
+        self._set_timer(_LEFT_S, self._leave_streams)
+        self._note_if_gone()
+
+    def _leave_streams(self) -> None:
+        """Some time after its end, kill what is left of its group; as long after that, close its streams. (Processes
+        that it has left may still have to write what it wrote to them.)"""
+        self._kill_group()
+        self._set_timer(_LEFT_S, self._close, self._output, self._errors)
+
+    def _note_if_gone(self) -> None:
+        if self.has_ended and self._output.closed and self._errors.closed:
+            self._cancel_timer()
+            for future in (self.complete, self.gone):
+                if not future.done():
+                    future.set_result(None)
+
+    def _set_timer(self, after_s: float, call: Callable[..., None], *args: Any) -> None:
+        self._cancel_timer()
+        self._timer = self._loop.call_later(after_s, call, *args)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _kill_group(self) -> None:
+        """Kill what is left of it and its group; if it has not ended yet, its descendants in other groups too: a
+        compiler under reduced isolation has its own session."""
+        others = [] if self.has_ended else _descendants(self.pid)
+        for pid in (-self.pid, *others):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if os.getpid() == 1:
+            _orphans.update(others)
 
 
 _orphans: set[int] = set()

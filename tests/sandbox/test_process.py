@@ -225,10 +225,10 @@ def test_a_lost_exit_code_is_no_success(when: str, monkeypatch: pytest.MonkeyPat
 
     async def lost() -> int:
         child = process._Process(("/bin/sh", "-c", "exit 0"), (), cwd=None, environment={}, reads=False)
-        with child.stdout, child.stderr:
-            if when != "at once":
-                wait_for(child.pid)
-            await child.wait()
+        if when != "at once":
+            wait_for(child.pid)
+        child.begin(b"", 60.0, 10, lambda _: False)
+        await asyncio.wait([child.gone])
         return child.returncode
 
     assert asyncio.run(lost()) == 255
@@ -405,7 +405,7 @@ def test_a_process_in_another_session_is_killed_too(kill: str) -> None:
     assert asyncio.run(scenario()) == b"gone"
 
 
-@pytest.mark.parametrize("ends_by", ["itself", "deadline", "cancellation"])
+@pytest.mark.parametrize("ends_by", ["itself", "itself, before too much output", "deadline", "cancellation"])
 def test_a_process_that_left_the_group_holds_nobody_up(ends_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program may start a server that keeps its output open, as `ssh` does with ControlPersist. Then its own end, the
     deadline and a cancellation count."""
@@ -413,10 +413,15 @@ def test_a_process_that_left_the_group_holds_nobody_up(ends_by: str, monkeypatch
 
     async def scenario() -> ProcessEnd | None:
         read, write = os.pipe()
-        last = "exit 3" if ends_by == "itself" else "exec sleep 60"
+        last = "exit 3" if ends_by.startswith("itself") else "exec sleep 60"
+        server_script = "sleep 0.05; echo more than ten bytes;" if "too much" in ends_by else ""
         task = asyncio.create_task(
             run_process(
-                ("/bin/bash", "-c", f"(setsid sleep 60 & echo $! >&{write}); echo out; {last}"),
+                (
+                    "/bin/bash",
+                    "-c",
+                    f"(setsid bash -c '{server_script} exec sleep 60' & echo $! >&{write}); echo out; {last}",
+                ),
                 descriptors=(write,),
                 environment={"PATH": os.environ["PATH"]},
                 wall_ms=2_000 if ends_by == "deadline" else 60_000,
