@@ -32,7 +32,7 @@ from figures import Figure
 from record import Measured, Record, Series, page, read, write
 
 from ioi_eval import __version__
-from ioi_eval.calibration import STRICT, OccupancyReading
+from ioi_eval.calibration import MAX_OTHERS, OccupancyReading
 
 HERE = Path(__file__).resolve().parent
 RECORD, PAGE = "results.json", "RESULTS.md"
@@ -182,7 +182,7 @@ def measure(benchmark: Benchmark, directory: Path, given: dict[str, str], repeat
         versions=versions(),
         seconds=round(statistics.median(run.seconds for run in runs), 1),
         others=round(busy, 3),
-        is_busy=busy / len(os.sched_getaffinity(0)) > STRICT.others,
+        is_busy=busy / len(os.sched_getaffinity(0)) > MAX_OTHERS,
         figures=tuple(Series.of(figures) for figures in by_name.values()),
     )
 

@@ -21,13 +21,11 @@ import json
 import math
 import os
 import platform
-import resource
 import statistics
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ioi_eval import boxfiles
 from ioi_eval.cache_directory import make_private_directory
@@ -71,9 +69,9 @@ PARTS: Mapping[str, WorkloadPart] = {
 }
 
 
-def workload_digest(source: bytes | None = None) -> str:
-    """A digest of what this workload, or another source, does: figures of different workloads are not comparable."""
-    return hashlib.sha256(cpp_meaning(source or boxfiles.read("calibrate.cpp"))).hexdigest()[:16]
+def workload_digest() -> str:
+    """A digest of what this workload does: figures of different workloads are not comparable."""
+    return hashlib.sha256(cpp_meaning(boxfiles.read("calibrate.cpp"))).hexdigest()[:16]
 
 
 def workload_problem(*, rounds: int) -> Problem:
@@ -129,22 +127,10 @@ class Times:
 # --------------------------------------------------------------------------- measuring
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tolerance:
-    """The limits above which a machine counts as busy.
-
-    Args:
-        others: the share of all processors that others keep busy; an idle desktop or server is below it.
-        waiting: wall clock / CPU time: above it, a program that only computes has waited for a processor.
-        spread: (median − fastest) / fastest of a part. On a busy machine 0.3 was seen.
-    """
-
-    others: float = 0.1
-    waiting: float = 1.25
-    spread: float = 0.05
-
-
-STRICT = Tolerance()
+MAX_OTHERS = 0.1
+"""The share of all processors that others may keep busy; an idle desktop or server is below it."""
+_MAX_WAITING = 1.25  # wall clock / CPU time: above it, a program that only computes has waited for a processor
+_MAX_SPREAD = 0.05  # (median − fastest) / fastest of a part; on a busy machine 0.3 was seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,34 +147,35 @@ class Speed:
         return round(math.exp(statistics.fmean(math.log(ratio) for ratio in self.parts.values())), 2)
 
 
-async def measure(scorer: Scorer, *, processors: int, rounds: int = ROUNDS, tolerance: Tolerance = STRICT) -> Speed:
+async def measure(scorer: Scorer) -> Speed:
     """Measure this machine; a `SetupError` if it is busy.
 
     The scorer judges on this machine, without `spread`, so that a job that runs alone is really alone. Nothing else may
     use it meanwhile.
     """
+    processors = os.cpu_count() or 1
     before = OccupancyReading.now()
     await asyncio.sleep(1.0)
-    require_idle(OccupancyReading.now().others_since(before), processors, "just now", tolerance)
-    await _run(scorer, rounds=1)  # compiles the programs, and lets the processor raise its frequency
+    require_idle(OccupancyReading.now().others_since(before), processors, "just now")
+    await times_of_workload(scorer, rounds=1)  # compiles the programs, and lets the processor raise its frequency
     before = OccupancyReading.now()
-    alone = await _run(scorer, rounds=rounds)
-    require_idle(OccupancyReading.now().others_since(before), processors, "meanwhile", tolerance)
-    return speed_of(alone, tolerance)
+    alone = await times_of_workload(scorer, rounds=ROUNDS)
+    require_idle(OccupancyReading.now().others_since(before), processors, "meanwhile")
+    return speed_of(alone)
 
 
-def require_idle(others: float | None, processors: int, when: str, tolerance: Tolerance = STRICT) -> None:
+def require_idle(others: float | None, processors: int, when: str) -> None:
     """Refuse a machine of whose processors other processes kept too many busy (`others`; `None` if unknown)."""
-    if others is not None and others > tolerance.others * processors:
+    if others is not None and others > MAX_OTHERS * processors:
         raise SetupError(
             f"this machine is busy: something else kept {others:.1f} of its {processors} processors busy {when}, and "
             "would make it seem slow; calibrate when nothing else runs"
         )
 
 
-def speed_of(alone: Times, tolerance: Tolerance = STRICT) -> Speed:
+def speed_of(alone: Times) -> Speed:
     """The speed, from the times alone on the machine; a `SetupError` if they show that something else ran."""
-    if alone.wall_ms > tolerance.waiting * alone.total_cpu_ms:
+    if alone.wall_ms > _MAX_WAITING * alone.total_cpu_ms:
         raise SetupError(
             f"this machine is busy, or its processors are rationed: {alone.total_cpu_ms / 1000:.1f} s of computing "
             f"took {alone.wall_ms / 1000:.1f} s; calibrate when nothing else runs"
@@ -196,7 +183,7 @@ def speed_of(alone: Times, tolerance: Tolerance = STRICT) -> Speed:
     medians = {part: statistics.median(times) for part, times in alone.cpu_ms.items()}
     spreads = {part: medians[part] / min(times) - 1 for part, times in alone.cpu_ms.items()}
     worst = max(spreads, key=lambda part: spreads[part])
-    if spreads[worst] > tolerance.spread:
+    if spreads[worst] > _MAX_SPREAD:
         raise SetupError(
             f"this machine is busy, or changes its speed: the same work ({worst}) took "
             f"{min(alone.cpu_ms[worst]):.0f} ms once and {medians[worst]:.0f} ms mostly; "
@@ -208,7 +195,8 @@ def speed_of(alone: Times, tolerance: Tolerance = STRICT) -> Speed:
     )
 
 
-async def _run(scorer: Scorer, *, rounds: int) -> Times:
+async def times_of_workload(scorer: Scorer, *, rounds: int) -> Times:
+    """Run the workload."""
     problem = workload_problem(rounds=rounds)
     program = Submission(id="calibrate", problem=problem.key, code=boxfiles.read("calibrate.cpp").decode())
     return Times.of(await scorer.score(problem, program, exhaustive=True))
@@ -234,12 +222,9 @@ class OccupancyReading:
     @classmethod
     def now(cls, stat: Path = Path("/proc/stat")) -> OccupancyReading:
         """Read the clocks."""
-        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        return cls(
-            at_s=time.monotonic(),
-            busy_s=_busy_s(stat),
-            own_s=sum(usage.ru_utime + usage.ru_stime for usage in used),
-        )
+        user_s, system_s, children_user_s, children_system_s, _ = os.times()
+        own_s = user_s + system_s + children_user_s + children_system_s
+        return cls(at_s=time.monotonic(), busy_s=_busy_s(stat), own_s=own_s)
 
     def others_since(self, before: OccupancyReading) -> float | None:
         """How many processors others kept busy on average; `None` if unknown."""
@@ -260,22 +245,26 @@ def _busy_s(stat: Path) -> float | None:
 # --------------------------------------------------------------------------- the stored calibration
 
 
+def _this_machine() -> str:
+    """The processors of this machine as text: `AMD EPYC, 2 processors, x86_64`."""
+    models: list[str] = []
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        models = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "CPU part"))]
+    except OSError:
+        pass
+    return f"{models[0] if models else 'unknown'}, {os.cpu_count()} processors, {platform.machine()}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """A measured time scale, and the conditions of the measurement; `taken` is in ISO 8601."""
 
     time_scale: float
     taken: str
-    machine: str
     compiler: str
-    workload: str
-
-
-def calibration_of_this_machine(time_scale: float, *, compiler: str, taken: str) -> Calibration:
-    """A calibration of this machine, from its measured time scale."""
-    return Calibration(
-        time_scale=time_scale, taken=taken, machine=_this_machine(), compiler=compiler, workload=workload_digest()
-    )
+    machine: str = field(default_factory=_this_machine)
+    workload: str = field(default_factory=workload_digest)
 
 
 def store(calibration: Calibration, cache: Path) -> Path:
@@ -295,33 +284,17 @@ def find(cache: Path, *, compiler: str) -> Calibration:
     make_private_directory(cache)  # otherwise other users could change every limit
     path = cache / NAME
     try:
-        stored = _read(json.loads(path.read_text(encoding="utf-8")))
+        values = json.loads(path.read_text(encoding="utf-8"))
+        stored = Calibration(**{name: values[name] for name in Calibration.__slots__})
+        if not isinstance(stored.time_scale, float) or not LEAST_SCALE <= stored.time_scale <= MAX_SCALE:
+            raise ValueError(f"time_scale is {stored.time_scale!r}; it must be {LEAST_SCALE:g} to {MAX_SCALE:g}")
     except FileNotFoundError:
         raise SetupError(f"--time-scale auto: this machine has not been calibrated ({path}); {_ADVICE}") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SetupError(f"--time-scale auto: {path} cannot be read ({error!r}); {_ADVICE}") from error
-    here = calibration_of_this_machine(stored.time_scale, compiler=compiler, taken=stored.taken)
+    here = Calibration(time_scale=stored.time_scale, taken=stored.taken, compiler=compiler)
     for what in ("machine", "compiler", "workload"):
         then, now = getattr(stored, what), getattr(here, what)
         if then != now:
             raise SetupError(f"--time-scale auto: {path} was taken with another {what} ({then}, now {now}); {_ADVICE}")
     return stored
-
-
-def _this_machine() -> str:
-    """The processors of this machine as text: `AMD EPYC, 2 processors, x86_64`."""
-    models: list[str] = []
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        models = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "CPU part"))]
-    except OSError:
-        pass
-    return f"{models[0] if models else 'unknown'}, {os.cpu_count()} processors, {platform.machine()}"
-
-
-def _read(values: Mapping[str, Any]) -> Calibration:
-    calibration = Calibration(**{name: values[name] for name in Calibration.__slots__})
-    scale = calibration.time_scale
-    if not isinstance(scale, float) or not LEAST_SCALE <= scale <= MAX_SCALE:
-        raise ValueError(f"time_scale is {scale!r}; it must be from {LEAST_SCALE:g} to {MAX_SCALE:g}")
-    return calibration

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -18,16 +17,15 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.calibration import (
     NAME,
     PARTS,
+    Calibration,
     OccupancyReading,
-    Speed,
     Times,
-    Tolerance,
-    calibration_of_this_machine,
     find,
     measure,
     require_idle,
     speed_of,
     store,
+    times_of_workload,
     workload_digest,
     workload_problem,
 )
@@ -37,6 +35,8 @@ from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, Test
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.busy_processes import busy_processes
+
+ResultT = TypeVar("ResultT")
 
 
 def times(factor: float = 1.0, *, rounds: int = 3, wall: float = 1.0, **disturbed: tuple[float, ...]) -> Times:
@@ -137,11 +137,13 @@ def test_a_wrong_answer_measures_nothing() -> None:
         Times.of(broken)
 
 
-def test_another_comment_is_no_other_workload() -> None:
+def test_another_comment_is_no_other_workload(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stored calibration stays valid if only a comment of the workload is improved, and not if its work changes."""
-    source = boxfiles.read("calibrate.cpp")
-    assert workload_digest(source + b"// another comment\n") == workload_digest()
-    assert workload_digest(source.replace(b"70000000", b"80000000")) != workload_digest()
+    source, digest = boxfiles.read("calibrate.cpp"), workload_digest()
+    monkeypatch.setattr(boxfiles, "read", lambda _: source + b"// another comment\n")
+    assert workload_digest() == digest
+    monkeypatch.setattr(boxfiles, "read", lambda _: source.replace(b"70000000", b"80000000"))
+    assert workload_digest() != digest
 
 
 @pytest.fixture
@@ -151,37 +153,37 @@ def busy() -> Iterator[None]:
         yield
 
 
-async def _measure(cache: Path, tolerance: Tolerance) -> Speed:
+async def _with_scorer(cache: Path, work: Callable[[Scorer], Awaitable[ResultT]]) -> ResultT:
     async with LocalSandbox(slots=1) as sandbox:
-        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), spread=False)
-        return await measure(scorer, processors=os.cpu_count() or 1, rounds=1, tolerance=tolerance)
+        return await work(Scorer(sandbox, artifacts=ArtifactStore(cache), spread=False))
 
 
 def test_a_busy_machine_is_not_measured(busy: None, tmp_path: Path) -> None:
     """With real processes on every processor it is refused within seconds, before anything is compiled."""
     with pytest.raises(SetupError, match="this machine is busy"):
-        asyncio.run(_measure(tmp_path, Tolerance()))
+        asyncio.run(_with_scorer(tmp_path, measure))
     assert not list((tmp_path / "artifacts").iterdir())
 
 
 def test_the_workload_is_measured_in_the_box(tmp_path: Path, cache: Path) -> None:
     """Every part gives the expected answer. The stored figures can be displayed."""
-    speed = asyncio.run(_measure(cache, Tolerance(others=math.inf, waiting=math.inf, spread=math.inf)))
+    alone = asyncio.run(_with_scorer(cache, lambda scorer: times_of_workload(scorer, rounds=1)))
+    speed = speed_of(replace(alone, wall_ms=alone.total_cpu_ms))
     assert speed.parts.keys() == PARTS.keys()
     assert all(0.02 < ratio < 100 for ratio in speed.parts.values())
-    calibration = calibration_of_this_machine(speed.time_scale, compiler="g++ 12", taken="2026-01-01")
-    words = describe(speed, calibration, store(calibration, tmp_path))
+    calibration = Calibration(time_scale=speed.time_scale, compiler="g++ 12", taken="2026-01-01")
+    words = describe(speed, store(calibration, tmp_path))
     assert f"multiplies time limits by {speed.time_scale:g} from now on" in words
     assert all(part in words for part in PARTS)
     assert find(tmp_path, compiler="g++ 12").time_scale == speed.time_scale
 
 
-HERE = calibration_of_this_machine(1.25, compiler="g++ 12", taken="2026-01-01T00:00:00+00:00")
+HERE = Calibration(time_scale=1.25, compiler="g++ 12", taken="2026-01-01T00:00:00+00:00")
 
 
 def test_a_stored_calibration_is_found(tmp_path: Path) -> None:
     """A later calibration replaces an earlier one."""
-    store(calibration_of_this_machine(9.0, compiler="g++ 12", taken="2025"), tmp_path / "cache")
+    store(Calibration(time_scale=9.0, compiler="g++ 12", taken="2025"), tmp_path / "cache")
     assert store(HERE, tmp_path / "cache") == tmp_path / "cache" / NAME
     assert find(tmp_path / "cache", compiler="g++ 12") == HERE
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [NAME]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.calibration import REFERENCE, Calibration, Speed, calibration_of_this_machine, measure, store
+from ioi_eval.calibration import REFERENCE, Calibration, Speed, measure, store
 from ioi_eval.cli.endpoints import needed_cluster, worker_name
 from ioi_eval.cli.exits import WRONG_CALL, exit_code_of_workers
 from ioi_eval.config import Environment
@@ -81,21 +80,21 @@ def calibrate() -> int:
         async with LocalSandbox(slots=1, compiler=environment.compiler) as sandbox:
             (target,) = sandbox.targets()
             scorer = Scorer(sandbox, artifacts=ArtifactStore(environment.cache), spread=False)
-            return await measure(scorer, processors=os.cpu_count() or 1), target.toolchain.version
+            return await measure(scorer), target.toolchain.version
 
     speed, compiler = asyncio.run(run())
-    calibration = calibration_of_this_machine(speed.time_scale, compiler=compiler, taken=now())
-    print(describe(speed, calibration, store(calibration, environment.cache)))
+    calibration = Calibration(time_scale=speed.time_scale, compiler=compiler, taken=now())
+    print(describe(speed, store(calibration, environment.cache)))
     return 0
 
 
-def describe(speed: Speed, calibration: Calibration, path: Path) -> str:
+def describe(speed: Speed, path: Path) -> str:
     """The measurements of `--calibrate` as text."""
     lines = [f"CPU time of a fixed workload, as a multiple of the reference's ({REFERENCE}):", ""]
     lines += [f"  {part:<12}{ratio:6.3f}" for part, ratio in speed.parts.items()]
     lines += [
-        f"  {'all':<12}{calibration.time_scale:6.2f}   repeats differ by {speed.spread:.1%}",
+        f"  {'all':<12}{speed.time_scale:6.2f}   repeats differ by {speed.spread:.1%}",
         "",
-        f"`--time-scale auto` multiplies time limits by {calibration.time_scale:g} from now on ({path}).",
+        f"`--time-scale auto` multiplies time limits by {speed.time_scale:g} from now on ({path}).",
     ]
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.calibration import NAME, calibration_of_this_machine, store
+from ioi_eval.calibration import NAME, Calibration, store
 from ioi_eval.sandbox.local.compiler import detect
 from tests.busy_processes import busy_processes
 from tests.cli.addition import PROBLEMS, Start, Write, submission_row
@@ -52,7 +52,7 @@ def test_auto_uses_the_calibrated_scale(
 ) -> None:
     """It is the scale of this machine and compiler, and a message names it."""
     own = copy_cache(cache_with_runner, tmp_path / "cache")
-    store(calibration_of_this_machine(2.5, compiler=detect("g++").version, taken="2026-01-01"), own)
+    store(Calibration(time_scale=2.5, compiler=detect("g++").version, taken="2026-01-01"), own)
     dump = write("dump.jsonl", submission_row("a", LATE))
     ended = score(dump, "--time-scale", "auto", env={"IOI_EVAL_CACHE": str(own)})
     assert ended.returncode == 0
