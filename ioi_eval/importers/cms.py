@@ -34,7 +34,7 @@ from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, bu
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.row import is_number
-from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key, with_own_names
+from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key, unread_names, with_own_names
 
 UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
 _JUDGES = ("checker", "manager")
@@ -192,6 +192,7 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType, limi
         params = by_name(params, task_type, where)
     if not isinstance(params, dict):
         raise InputError(f"{where} is {params!r}; it must be named parameters or CMS's list of them")
+    package.leave_out(f"as {task_type} has no such parameters ({where})", unread_names(params, task_type))
     names = {field: meta[field] for field in ("code", "name") if field in meta}
     return {"task_type": task_type.value, **names, **limits, **params}
 

@@ -27,7 +27,7 @@ from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, bu
 from ioi_eval.model import Language, ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.fifo_arguments import opens_fifos
 from ioi_eval.problems.grader_config import parse_task_type
-from ioi_eval.problems.task_parameters import Parameter, parameter_key
+from ioi_eval.problems.task_parameters import Parameter, parameter_key, unread_names
 
 _MAPPING, _SUMMARY = "tests/mapping", "tests/gen_summary"
 _NEWER = "internal/problem_model.py"  # in `scripts` of newer versions of TPS
@@ -87,6 +87,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     starting_code = f"public/cpp/{name}.cpp"
     files = _code_files(package, meta, task_type)
     config = _config(meta, {"task_type": task_type.value, "code": name, "name": title, **limits})
+    package.leave_out(f"as {task_type} has no such parameters (type_params)", unread_names(config, task_type))
     if any(path == CHECKER for path, _ in files):
         config = with_checker(package, config, task_type, f"type_params in {ROOT_FILE}")
     return build_task(

@@ -37,11 +37,12 @@ _POSITIONS: dict[TaskType, tuple[Parameter | tuple[Parameter, ...], ...]] = {
     TaskType.BATCH_AND_OUTPUT: (*_BATCH, Parameter.OUTPUT_ONLY_TESTS),
     TaskType.COMMUNICATION: (Parameter.NUM_PROCESSES, Parameter.COMPILATION, Parameter.USER_IO),
 }
+_PREFIX = "task_type_parameters_"
 
 
 def parameter_key(task_type: TaskType | None, parameter: Parameter) -> str:
     """The name of a task type's parameter: `task_type_parameters_Batch_output_eval`."""
-    return f"task_type_parameters_{task_type}_{parameter}"
+    return f"{_PREFIX}{task_type}_{parameter}"
 
 
 def with_own_names(values: Mapping[str, Any], task_type: TaskType | None) -> dict[str, Any]:
@@ -57,6 +58,14 @@ def with_own_names(values: Mapping[str, Any], task_type: TaskType | None) -> dic
         if (key := parameter_key(TaskType.BATCH, parameter)) in values
     }
     return {**inherited, **values}
+
+
+def unread_names(values: Mapping[str, Any], task_type: TaskType) -> list[str]:
+    """The names among `values` that begin like those of parameters, but are of none that the task type has."""
+    is_batch = task_type in (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
+    types = (task_type, TaskType.BATCH if is_batch else TaskType.COMMUNICATION)
+    known = {parameter_key(each, parameter) for each in types for parameter in Parameter}
+    return [name for name in values if name.startswith(_PREFIX) and name not in known]
 
 
 def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -> dict[str, Any]:

@@ -100,6 +100,21 @@ def test_a_checker_is_used_whatever_the_parameters_say(tmp_path: Path) -> None:
     assert loaded(tmp_path, listed).checker is None
 
 
+def test_parameters_that_the_task_type_does_not_have_are_named(tmp_path: Path) -> None:
+    """CMS's loader does not read them either: without the note nothing shows why no program gets its input."""
+    of_batch, of_both = "task_type_parameters_Batch_input_filename", "task_type_parameters_Batch_compilation"
+    params = {of_batch: "a.in", of_both: "grader"}
+    task = read(tmp_path, **{"problem.json": {**META, "task_type_params": params}})
+    note = f"left out, as Batch has no such parameters (task_type_params in problem.json): {of_batch}"
+    assert note in task.notes
+    files = {**COMMUNICATION, "problem.json": {**COMMUNICATION["problem.json"], "task_type_params": params}}
+    assert any(note.endswith(f": {of_batch}, {of_both}") for note in read(tmp_path, **files).notes)
+    for task_type in ("BatchAndOutput", "OutputOnly"):
+        stated = {"task_type": task_type, "task_type_params": {"task_type_parameters_Batch_output_eval": "comparator"}}
+        notes = read(tmp_path, **{"problem.json": {**META, **stated}, "graders/grader.cpp": "int main();"}).notes
+        assert any("no such parameters" in note for note in notes) == (task_type == "OutputOnly")
+
+
 def test_a_checker_has_the_files_that_it_includes(tmp_path: Path) -> None:
     """CMS's loader compiles it beside them, whatever their endings are."""
     files = {"checker/checker.cpp": '#include "testlib.h"\n#include "a.hh"\n', "checker/a.hh": '#include "lib/t.txt"\n'}

@@ -375,6 +375,13 @@ def test_a_checker_is_used_whatever_the_parameters_say(tmp_path: Path) -> None:
     assert any("checker/checker.cpp is used all the same" in note for note in task.notes)
 
 
+def test_parameters_that_the_task_type_does_not_have_are_named(tmp_path: Path) -> None:
+    """As in a CMS export."""
+    params = {"task_type_parameters_Batch_input_filename": "a.in", "task_type_parameters_Batch_compilation": "grader"}
+    task = read(tmp_path, **{"problem.json": {**META, "type_params": params}})
+    assert f"left out, as Batch has no such parameters (type_params): {next(iter(params))}" in task.notes
+
+
 def test_a_missing_submodule_is_named(tmp_path: Path) -> None:
     """IOI 2022 links `testlib.h` to a submodule."""
     where = folder(tmp_path, **{"checker/testlib.h": None})
