@@ -22,6 +22,8 @@ globals()["__builtins__"] = dict(vars(builtins))  # what follows works if a prog
 FILE = "solution.py"
 CALLS_IN_C = 3  # calls that have no frame, between ours and the program's; before Python 3.12 they count as recursion
 
+_UNLIMITED_STACK = 1 << 40  # bytes: more than any memory limit, and less than a process's addresses
+
 MAX_CODE = 1 << 20  # bytes of a program's compiled code that is kept for its next tests
 
 
@@ -247,6 +249,30 @@ def allow_long_integers() -> None:
     """Allow integers of any length, as when APPS was made: also in the program's source."""
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
+
+
+def use_whole_stack() -> None:
+    """Let recursion in C use the whole stack of the main thread, as in a script. Forks inherit this.
+
+    Python 3.14 refuses recursion in C near the end of the stack. The C library finds that end in /proc/self/maps, which
+    cannot be read in a box. Then Python assumes 4 MiB, and a function with `lru_cache` fails at a depth of 3,500.
+    """
+    import ctypes
+    import resource
+
+    size = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    if size == resource.RLIM_INFINITY:
+        size = _UNLIMITED_STACK
+    try:
+        protect = ctypes.pythonapi.PyUnstable_ThreadState_SetStackProtection
+        top = ctypes.c_size_t.in_dll(ctypes.CDLL(None), "__libc_stack_end").value
+    except (AttributeError, ValueError):
+        return  # an early 3.14, or another C library
+    current = ctypes.pythonapi.PyThreadState_Get
+    current.restype = ctypes.c_void_p
+    protect.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+    if protect(current(), top - size, size) != 0:
+        raise RuntimeError("the interpreter does not accept its stack")
 
 
 def reset_interpreter() -> None:

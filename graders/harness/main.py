@@ -94,6 +94,8 @@ def main(arguments: list[str]) -> int:
         if command == "bundle":
             bundle(args[1])
         return 0
+    if sys.version_info >= (3, 14):
+        execution.use_whole_stack()
     grader = None
     if "--grader" in options:
         from . import other_graders

@@ -52,6 +52,17 @@ thread.start()
 thread.join()
 """
 
+IN_C = """
+import sys
+from functools import lru_cache
+sys.setrecursionlimit(10**6)
+n = 3_000 if (3, 12) <= sys.version_info < (3, 14) else 20_000  # these limit recursion in C, not by the stack
+@lru_cache(None)
+def down(n):
+    return 0 if n == 0 else 1 + down(n - 1)
+print(down(n) - n + 1 + int(input()))
+"""
+
 RIGHT: dict[str, tuple[AppsProblem, str]] = {
     "plain": (NEXT, "print(int(input()) + 1)"),
     "open(0)": (NEXT, "print(int(open(0).read()) + 1)"),
@@ -74,6 +85,7 @@ RIGHT: dict[str, tuple[AppsProblem, str]] = {
         "from math import *\nfrom collections import *\nprint(Counter({gcd(6, 9): 1})[3] + int(input()))",
     ),
     "threads and deep recursion": (NEXT, THREADED),
+    "deep recursion in C": (NEXT, IN_C),
     "401 digits": (DIGITS, "print(10 ** int(input()) + 7)"),
     "written at the end": (NEXT, "import atexit\nn = int(input())\natexit.register(lambda: print(n + 1))"),
     "streams by their paths": (

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +18,8 @@ import pytest
 from ioi_eval.boxfiles import harness_archive
 
 Run = Callable[..., Any]
+
+execution = importlib.import_module("graders.harness.execution")  # mypy knows it by another name
 
 
 def as_script(program: str, stdin: bytes, tmp_path: Path) -> tuple[int, bytes]:
@@ -214,6 +220,37 @@ def test_other_errors_are_not_repaired(run: Run, program: str) -> None:
     """With `conventions`, other errors are still compile errors."""
     ended = run(program, conventions=True)
     assert (ended.code, ended.phase) == (1, "compile")
+
+
+# --------------------------------------------------------------------------- the stack
+
+
+@pytest.mark.parametrize("limit", [1 << 26, resource.RLIM_INFINITY])
+def test_whole_stack_is_used(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Python 3.14 is told of a stack that ends where the main thread's begins, and is as large as the limit."""
+    told: list[tuple[int, int, int]] = []
+
+    def protect(thread: int, start: int, size: int) -> int:
+        told.append((thread, start, size))
+        return 0
+
+    fake = SimpleNamespace(PyUnstable_ThreadState_SetStackProtection=protect, PyThreadState_Get=lambda: 7)
+    monkeypatch.setattr(ctypes, "pythonapi", fake)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    execution.use_whole_stack()
+    monkeypatch.undo()
+    ((thread, start, size),) = told
+    assert thread == 7
+    assert size == (1 << 40 if limit == resource.RLIM_INFINITY else limit)
+    (stack,) = (line for line in Path("/proc/self/maps").read_text().splitlines() if line.endswith("[stack]"))
+    low, high = (int(text, 16) for text in stack.split()[0].split("-"))
+    assert low < start + size <= high
+
+
+def test_python_that_lacks_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python without this call runs programs as it is."""
+    monkeypatch.setattr(ctypes, "pythonapi", SimpleNamespace())
+    execution.use_whole_stack()
 
 
 # --------------------------------------------------------------------------- the archive
