@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,9 @@ def test_closing_stops_the_programs_that_run() -> None:
 
 
 def children() -> set[int]:
-    """The children of all threads of this process."""
+    """The children of all threads of this process. A thread may end meanwhile."""
     found: set[int] = set()
     for task in os.listdir("/proc/self/task"):
-        found.update(map(int, Path(f"/proc/self/task/{task}/children").read_text().split()))
+        with suppress(FileNotFoundError, ProcessLookupError):
+            found.update(map(int, Path(f"/proc/self/task/{task}/children").read_text().split()))
     return found

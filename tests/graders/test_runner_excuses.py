@@ -154,6 +154,8 @@ def _kill_in(group: Path, limit: str) -> bool:
     except OSError:
         return False
     try:
+        if not (group / limit).exists():  # an ordinary directory
+            return False
         (group / limit).write_text(str(8 << 20))
         with contextlib.suppress(OSError):
             (group / "memory.swap.max").write_text("0")

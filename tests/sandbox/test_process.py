@@ -406,7 +406,9 @@ def test_a_process_in_another_session_is_killed_too(kill: str) -> None:
 
 
 @pytest.mark.parametrize("ends_by", ["itself", "itself, before too much output", "deadline", "cancellation"])
-def test_a_process_that_left_the_group_holds_nobody_up(ends_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_left_the_group_holds_nobody_up(
+    ends_by: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A program may start a server that keeps its output open, as `ssh` does with ControlPersist. Then its own end, the
     deadline and a cancellation count."""
     monkeypatch.setattr(process, "_LEFT_S", 0.2)
@@ -420,11 +422,13 @@ def test_a_process_that_left_the_group_holds_nobody_up(ends_by: str, monkeypatch
                 (
                     "/bin/bash",
                     "-c",
-                    f"(setsid bash -c '{server_script} exec sleep 60' & echo $! >&{write}); echo out; {last}",
+                    f"(setsid bash -c 'echo $$ > pid; {server_script} exec sleep 60' &);"
+                    f" until [ -s pid ]; do sleep 0.01; done; cat pid >&{write}; echo out; {last}",
                 ),
+                cwd=tmp_path,
                 descriptors=(write,),
                 environment={"PATH": os.environ["PATH"]},
-                wall_ms=2_000 if ends_by == "deadline" else 60_000,
+                wall_ms=5_000 if ends_by == "deadline" else 60_000,
                 output_bytes=10,
             )
         )
