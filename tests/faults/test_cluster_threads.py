@@ -124,10 +124,10 @@ def test_a_cluster_that_is_left_while_many_jobs_run(start: Callable[..., Any]) -
     cluster = PistonCluster(start("stub_piston.py", "--count", "8").urls)
 
     async def scenario() -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             async with cluster:
                 target = cluster.targets()[0]
-                jobs = [asyncio.create_task(cluster.execute(echo("x", delay_ms=60_000), target)) for _ in range(8)]
+                jobs = [asyncio.create_task(cluster.execute(echo("x", delay_ms=300_000), target)) for _ in range(8)]
                 await until(lambda: cluster.busy() == (8, 8))
                 await asyncio.sleep(1.5)  # then a lost connection is not one that had been closed before
             ended = await asyncio.gather(*jobs, return_exceptions=True)
