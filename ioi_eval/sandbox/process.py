@@ -35,6 +35,7 @@ _LEFT_S = 2.0
 """How long streams are read after the end of a process. A process that has left its group may hold them for ever: a
 server that it has started, the connection that `ssh` keeps with ControlPersist."""
 
+_LOST_OUTPUT = "the log has the reason, perhaps a lack of memory in our own process"
 _MORE_PROCESSES = "raise the limit on processes (ulimit -u, docker run --pids-limit), or run fewer jobs at once"
 
 _starting = threading.RLock()
@@ -78,6 +79,9 @@ async def run_process(
         turn: entered after the program has been started, before it gets its input and its deadline begins. Left at the
             program's end, or earlier, when `is_complete` says that stdout is complete.
         is_complete: whether this stdout is complete. The program is still waited for.
+
+    Raises:
+        TransientError: the program cannot be started, or a part of its output could not be kept.
     """
     process = _Process(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
     async with contextlib.AsyncExitStack() as held:
@@ -91,6 +95,8 @@ async def run_process(
             await asyncio.wait([process.gone])
         finally:
             await process.kill_and_wait()
+    if process.lost_chunks:
+        raise TransientError(f"a part of the output of {argv[0]} was lost: {_LOST_OUTPUT}")
     return ProcessEnd(
         stdout=bytes(process.stdout),
         stderr=bytes(process.stderr),
@@ -121,6 +127,7 @@ class _Process:
 
     Attributes:
         stdout, stderr: what it has written, up to the limits and until it was stopped.
+        lost_chunks: how many chunks of that could not be kept. The event loop only logs an error of a callback.
         complete: done when stdout is complete, or the process is gone.
         gone: done when the process has ended and its output streams are closed.
     """
@@ -165,7 +172,7 @@ class _Process:
         assert self._popen.stdout is not None
         assert self._popen.stderr is not None
         self._input, self._output, self._errors = self._popen.stdin, self._popen.stdout, self._popen.stderr
-        self.stdout, self.stderr = bytearray(), bytearray()
+        self.stdout, self.stderr, self.lost_chunks = bytearray(), bytearray(), 0
         self.timed_out = self.overflowed = False
         self._loop = asyncio.get_running_loop()
         self.complete, self.gone = self._loop.create_future(), self._loop.create_future()
@@ -244,7 +251,9 @@ class _Process:
         chunk = stream.read(_CHUNK)
         if chunk:
             if not (self.timed_out or self.overflowed):
+                self.lost_chunks += 1
                 keep(chunk)
+                self.lost_chunks -= 1
         elif chunk is not None:  # it is None if there is nothing to read yet
             self._close(stream)
 

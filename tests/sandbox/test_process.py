@@ -54,6 +54,18 @@ def test_a_stage_over_a_limit_counts_as_killed(over: dict[str, Any], status: str
     assert (stage.code, stage.signal, stage.status) == (None, "SIGKILL", status)
 
 
+def test_output_that_cannot_be_kept_is_our_failure() -> None:
+    """The event loop only logs an error of a callback: a part of the output would be missing, and the rest judged."""
+
+    def fail(output: bytearray) -> bool:
+        if b"second" in output:
+            return False
+        raise MemoryError
+
+    with pytest.raises(TransientError, match="a part of the output of /bin/sh was lost"):
+        run("echo first; sleep 0.2; echo second", is_complete=fail)
+
+
 def test_a_signal_without_a_name() -> None:
     """A real-time signal gets a name with its number."""
     assert stage_of(run("kill -40 $$")).signal == "SIG40"
