@@ -36,7 +36,7 @@ from ioi_eval.sandbox.piston import problem_packages as _imported_early  # noqa:
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import Toolchain
 from tests.attacks.arena import COMPILING, HONEST, LONG_TIME_LIMIT_S, policy, sealed_problem, source, task_of
-from tests.attacks.catalogue import Attack, Program, programs
+from tests.attacks.catalogue import Attack, Program, attacked_problems, programs
 from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
 from tests.attacks.compile_attacks import CompileAttack
 from tests.attacks.harm import State
@@ -109,7 +109,7 @@ class Campaign:
         programs: the cache directory with the attacking programs that an earlier campaign compiled.
         served: whether a worker judges, over HTTP, with the problems' packages. There, run jobs compile their program
             first (build jobs).
-        problems: the problems that C++ programs attack, if not all.
+        problems: the problems that C++ programs attack; by default all.
         builds: whether the embedded sandbox gets build jobs too.
         compiler: whether to include the attacks on the compiler that do not reach its limits.
         python: whether to include the attacks by Python programs.
@@ -122,7 +122,7 @@ class Campaign:
     cache: Path
     programs: Path
     served: bool = False
-    problems: Collection[str] | None = None
+    problems: Collection[str] = field(default_factory=attacked_problems)
     builds: bool = False
     compiler: bool = True
     python: bool = True
@@ -232,7 +232,7 @@ async def _judge_all(campaign: Campaign) -> Findings:
     found: dict[str, Finding] = {}
     left: list[str] = []
     slots = 1 if campaign.one_by_one else SLOTS
-    chosen = [one for one in programs() if campaign.problems is None or one.problem in campaign.problems]
+    chosen = [program for program in programs() if program.problem in campaign.problems]
     tasks = [(program, task_of(program, campaign.cache)) for program in chosen]
     packages = WorkerPackages(campaign.cache, [task for _, task in tasks]) if campaign.served else None
     async with judging(

@@ -94,6 +94,12 @@ def programs() -> tuple[Program, ...]:
 
 
 @cache
+def attacked_problems() -> frozenset[str]:
+    """The names of all problems that programs attack."""
+    return frozenset(program.problem for program in programs())
+
+
+@cache
 def attacks() -> tuple[Attack, ...]:
     """All attacks of all programs, in the order of the files. Their names are unique."""
     found = tuple(attack for program in _files() for attack in program.attacks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from ioi_eval.model import Isolation
 from tests.attacks.campaign import Campaign
-from tests.attacks.catalogue import LEVELS, Attack
+from tests.attacks.catalogue import LEVELS, Attack, attacked_problems
 from tests.attacks.compile_attacks import CompileAttack
 from tests.attacks.failures import summary
 from tests.attacks.levels import why_not
@@ -35,7 +35,7 @@ WEAKEST = (Isolation.REDUCED, users()[-1], False)
 `test_survival.py` without `--full`."""
 
 SAME_AS_WORKER = ALL[0]
-"""Without `--full`, no attacks run in this campaign: the worker is an embedded sandbox of the same level and user."""
+"""The campaign of the embedded sandbox with the level and user of the worker's."""
 
 WITH_SOURCES = (WEAKEST, ALL[-1])
 """The campaigns with attacks on the compiler and by Python programs, without `--full`; only the worker's has the slow
@@ -44,9 +44,15 @@ embedded sandbox in full isolation. Python programs attack the harness in their 
 that of compiled programs, whose attacks run in all campaigns."""
 
 ON_A_WORKER = frozenset({"secret", "stored", "filed", "naive"})
-"""The problems that are attacked in a worker's campaign without `--full`. On a worker, the files of a test and the
-compilation differ. The others have two processes, a manager or a checker with faults, where the worker's embedded
-sandbox runs the same processes as in the other campaigns."""
+"""The problems that are attacked in the worker's campaign without `--full`; all others in `SAME_AS_WORKER`. The worker
+is an embedded sandbox: only the files of a test and the compilation differ there."""
+
+
+def problems_of(way: Way, *, full: bool) -> Collection[str]:
+    """The problems that C++ programs attack in a campaign."""
+    if full or way not in (SAME_AS_WORKER, ALL[-1]):
+        return attacked_problems()
+    return ON_A_WORKER if way == ALL[-1] else attacked_problems() - ON_A_WORKER
 
 
 @pytest.fixture(scope="session")
@@ -100,12 +106,10 @@ def _is_selected(item: pytest.Item, *, full: bool) -> bool:
     served = bool(way[2])
     if item.path.stem == "test_survival":
         return not served and (full or way == WEAKEST)
-    if not full and (
-        way == SAME_AS_WORKER or (served and isinstance(attack, Attack) and attack.problem not in ON_A_WORKER)
-    ):
-        return False
     if item.originalname == "test_a_worker_has_the_test_data":
         return served
+    if isinstance(attack, Attack):
+        return attack.problem in problems_of(way, full=full)
     return full or not isinstance(attack, CompileAttack | PythonAttack) or is_in_campaign(way, attack)
 
 
@@ -134,7 +138,7 @@ def campaign(request: pytest.FixtureRequest, caches: Callable[[User], Path]) -> 
         caches(user),
         caches(users()[0]),
         served=served,
-        problems=None if full or not served else ON_A_WORKER,
+        problems=problems_of(request.param, full=full),
         builds=full and request.param == WEAKEST,
         compiler=full or request.param in WITH_SOURCES,
         python=full or request.param in WITH_SOURCES,
