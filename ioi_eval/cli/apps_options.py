@@ -54,7 +54,7 @@ class Problems:
         list[Path] | None,
         option(
             "--exclude FILE",
-            "Leave out the problems of FILE: an id a line, or the list of `apps audit --out FILE`; may be repeated.",
+            "Leave out the problems of FILE: one id per line, or the list of `apps audit --out FILE`; may be repeated.",
         ),
     ] = None
     config: Annotated[
@@ -157,7 +157,7 @@ class Rules:
     ] = "lines"
     timeout: Annotated[
         float | None,
-        option("--timeout S", "CPU seconds for a test; 10 by default; other graders have limits of their own."),
+        option("--timeout S", "CPU seconds for a test; by default 10, or the limit of another grader if it judges."),
     ] = None
     memory_mib: Annotated[int, option("--memory MIB", "Resident memory for a test, in MiB.")] = 1024
     python: Annotated[

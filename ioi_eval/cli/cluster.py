@@ -133,9 +133,9 @@ def install(
     package per problem, so that they are not sent with each job. These packages are written to --repository first.
 
     A worker that cannot reach its repository crashes when it is asked for packages. So one worker is asked first, and
-    if it crashes the others are not asked. If the package is one that judges, each worker is probed afterwards, because
-    a worker may have the package and still be unusable. Exit code 1 if some workers lack the package or cannot be used,
-    2 if this is so for all.
+    if it crashes the others are not asked. If the package is one that starts jobs (ioi_eval, bash, cms_ioi), each
+    worker is probed afterwards, because it may have the package and still be unusable. Exit code 1 if some workers lack
+    the package or cannot be used, 2 if this is so for all.
     """
     own = {"--repository": repository, "--url": url, "--max-gb": max_gb, "--prune": prune or None}
     _check_options(chosen, {**chosen.about_problems, **own})

@@ -24,8 +24,8 @@ def compare(
         bool,
         option(
             "--fail-on-regression",
-            "Exit code 1 if a submission has a lower score in B, is not judged or missing there; with --by-problem"
-            " if the mean score fell by more than chance.",
+            "Exit code 1 if a submission is worse in B: a lower score, no longer AC, not judged, or missing; with"
+            " --by-problem if the mean score fell by more than chance.",
         ),
     ] = False,
     as_json: options.AsJson = False,

@@ -37,7 +37,7 @@ class RunOptions(ABC):
         bool,
         option(
             "--no-dedupe",
-            "Judge each of several identical programs, not only the first. Copies of earlier runs stay copies.",
+            "Judge each of several identical programs, not only the first. Rows that earlier runs copied stay copies.",
         ),
     ] = False
     keep: options.KeepTexts = Keep.INPUTS

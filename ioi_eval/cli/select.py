@@ -17,8 +17,8 @@ def select(
         list[SelectionMethod] | None,
         option(
             "--selection METHOD",
-            "single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by"
-            " default.",
+            "single, all, round-robin, first, random, oracle, or reference (as the code of huggingface/ioi chooses);"
+            " may be repeated. All but reference by default.",
         ),
     ] = None,
     limit: Annotated[int, option("--limit N", "How many submissions count for each problem.", min=1)] = 50,

@@ -146,10 +146,10 @@ _LEGENDS = {
     SelectionMethod.ROUND_ROBIN: "round-robin: target subtasks take turns, the last first; chosen without knowing"
     " scores",
     SelectionMethod.FIRST: "first: the first that compile, in the order of the results",
-    SelectionMethod.RANDOM: "random: drawn from those that compile; mean over seeds, and a range that contains at"
+    SelectionMethod.RANDOM: "random: drawn from those that compile; mean of the draws, and a range that contains at"
     " least 95 % of them",
     SelectionMethod.ORACLE: "oracle: the best choice, or nearly, with knowledge of all scores; no result of a model",
-    SelectionMethod.REFERENCE: "reference's 50: what the reference's code selects, its faults included",
+    SelectionMethod.REFERENCE: "reference's 50: what the code of huggingface/ioi selects, its bugs included",
 }
 
 
