@@ -178,7 +178,7 @@ def read_excluded(path: Path) -> frozenset[str]:
         if not entry or entry.startswith("#"):
             continue
         if entry.startswith("["):
-            raise InputError(f"{path}, row {number}: is a JSON list; give an id a line, or rows with problem_id")
+            raise InputError(f"{path}, row {number}: is a JSON list; give one id per line, or rows with problem_id")
         if not entry.startswith("{"):
             excluded.add(entry.removeprefix("apps_"))
             continue

@@ -142,7 +142,7 @@ def test_the_list_of_excluded_problems(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="row 1: problem_id is missing"):
         read_excluded(path)
     path.write_text('["1", "2"]')
-    with pytest.raises(InputError, match="row 1: is a JSON list; give an id a line"):
+    with pytest.raises(InputError, match="row 1: is a JSON list; give one id per line"):
         read_excluded(path)
     with pytest.raises(InputError, match=r"no, the list .* cannot be read: No such file or directory$"):
         read_excluded(tmp_path / "no")
