@@ -45,7 +45,7 @@ def _read_problems(chosen: ChosenPackages) -> Sequence[Problem]:
     problems = contest_problems(chosen.problems, tests, years=chosen.year or (), ids=chosen.problem or ())
     tell(*(f"{key} is left out: {error}" for key, error in problems.unusable.items()))
     if not problems.problems:
-        raise InputError(f"{chosen.problems} has no such problem; check --year and --problem")
+        raise InputError(f"{chosen.problems} has no problem that can be judged")
     return tuple(problems.problems.values())
 
 

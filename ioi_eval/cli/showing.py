@@ -228,13 +228,13 @@ def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Pr
     problems, tests = call.problems or options.get("problems"), call.tests or options.get("tests")
     if not problems or not tests:
         raise InputError("the results do not name its sources")
-    year, _, problem_id = name[0].partition("/")
+    year = name[0].partition("/")[0]
     if not (year.isascii() and year.isdigit()):
         raise InputError(f"{year} is not a year")
-    loaded = contest_problems(problems, tests, years={int(year)}, ids={problem_id})
-    problem = next(iter(loaded.problems.values()), None)
-    if problem is None:
-        raise InputError(f"{problems} does not have it")
+    loaded = contest_problems(problems, tests, years=(), ids={name[0]})
+    for error in loaded.unusable.values():
+        raise error
+    (problem,) = loaded.problems.values()
     return scaled(problem, scale)
 
 

@@ -57,7 +57,8 @@ def endpoint(environment: Mapping[str, str], tmp_path: Path) -> Iterator[str]:
             ("--repository", "repository", "--max-gb", "0.0000001"),
             "1 problem with 0.001 MB of test data: --max-gb allows 0.0001 MB",
         ),
-        (("--repository", "repository", "--year", "1999"), "has no such problem; check --year and --problem"),
+        (("--repository", "repository", "--year", "1999"), "has no problem of 1999; it has 2024/"),
+        (("--repository", "repository", "--problem", "none"), "has no problem none; it has 2024/"),
     ],
 )
 def test_a_call_that_makes_no_sense_is_refused(start: Start, words: tuple[str, ...], message: str) -> None:

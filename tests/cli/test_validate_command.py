@@ -93,9 +93,14 @@ def test_invalid_statements_are_refused(validate: Start, other: Mapping[str, Any
     assert words in ended.stderr
 
 
-def test_a_selection_without_solutions_lists_the_problems(validate: Start) -> None:
-    """The solutions state something, but none of them is selected."""
-    ended = validate(submission_row("a", expected="correct"), options=["--problem", "2023/add"])
+def test_a_selection_without_solutions_lists_the_problems(validate: Start, write: Write) -> None:
+    """The solutions state something, but none of them is selected. A problem that does not exist is refused."""
+    row = submission_row("a", expected="correct")
+    ended = validate(row, options=["--problem", "2023/add", "--problem", "add"])
+    assert ended.returncode == 2
+    assert "problems.jsonl has no problem 2023/add; it has 2024/add" in ended.stderr
+    write("problems.jsonl", *PROBLEMS, {**PROBLEMS[0], "year": 2023})
+    ended = validate(row, options=["--problem", "2023/add"])
     assert ended.returncode == 2
     assert "has no row for --problem 2023/add; it has 2024/add (1)" in ended.stderr
 
