@@ -5,6 +5,7 @@ Fences are those of CommonMark, with exceptions that generations need:
 - A fence may be indented by any amount, or be in a list item. From the block's lines the indentation of its first line
   is removed, at most that of the fence: models often indent the fence more than the code.
 - An opening fence that names a language may follow words on the same line (`Solution: ```cpp`).
+- In a quote of Markdown (each line begins with `>`) the marks of the quote are no part of the code.
 - Words may follow a closing fence, and the fence may follow the last line of code on the same line (`}` and the fence),
   because models forget to end lines. A fence in a quoted string is code.
 - A fence that names a language inside an open block opens a new block: the earlier block was never closed.
@@ -66,6 +67,8 @@ _INVISIBLE = "\u00a0\u200b\u200c\u200d\u2060\ufeff"
 """Spaces by which writers keep a fence inside a block from ending it. No compiler accepts them."""
 
 _FIRST_LINE = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*([ \t]*+)")  # after blank lines and comments of Python
+_IN_NO_QUOTE = re.compile(r"^[ \t]*+[^>\s]", re.MULTILINE)
+_QUOTE_MARK = re.compile(r"^[ \t]*+> ?", re.MULTILINE)
 _WORD_CHAR = re.compile(r"\w")
 _STRING_CHARS = 1000  # so far before a marker the beginning of a quoted string is looked for
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -97,8 +100,11 @@ class Block(NamedTuple):
         return not self.text[self.start : self.end].strip()
 
     def body(self) -> str:
-        """The block's lines, each ended by a line feed, without the indentation that they share with the fence."""
+        """The block's lines, each ended by a line feed, without the indentation that they share with the fence, and
+        without the marks of a quote: no program has a `>` at the beginning of each line."""
         body = unindented(self.text[self.start : self.end].replace("\r\n", "\n"), self.indent)
+        if not _IN_NO_QUOTE.search(body):
+            body = _QUOTE_MARK.sub("", body)
         return body if body.endswith("\n") or not body else body + "\n"
 
 

@@ -49,6 +49,7 @@ _CODE_LINE = re.compile(
 )
 _PASSED_OVER = re.compile(r"(?:[ \t\f]*+(?:#[^\n]*+)?\n)*")
 _QUOTES = re.compile(r"[ \t\f]*+[rRuUbBfF]{0,2}(\"\"\"|''')")
+_TAG_LINE = re.compile(r"^[ \t]*+(?:\[(/?)PYTHON\]|<(/?)code>)[ \t\r]*+$", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t\r]*+(\S?)", re.MULTILINE)
 
 
@@ -57,16 +58,17 @@ def extract_python(generation: str) -> Extracted:
 
     Among untagged blocks (and blocks with tags that are not languages, such as `solution` or `text`) those that look
     like Python are preferred. A block in another language is never used. If there is no fence at all, the text itself
-    may be the program: from its first line, or from its first line of code, after words. If the only fence is a closing
-    one (the prompt had opened the block), the text before it is the program.
+    may be the program: from its first line, the last one between lines `[PYTHON]` and `[/PYTHON]` (or `<code>` and
+    `</code>`), or from its first line of code, after words. If the only fence is a closing one (the prompt had opened
+    the block), the text before it is the program.
 
     A byte order mark at the beginning of the text, and form feeds before code, are passed over, as by Python.
 
     The answer is the text outside of the thoughts. The blocks in `<think>…</think>` are searched only if the answer has
     no program, and the rule's name says so. A block without its closing fence was cut off, and is not used.
 
-    The code has line feeds as line ends; the rule is `fence:python`, `fence:untagged`, `bare`, `bare:after-words`,
-    `bare:before-fence`, `think:python`, `think:untagged`, or `none`.
+    The code has line feeds as line ends; the rule is `fence:python`, `fence:untagged`, `bare`, `bare:between-tags`,
+    `bare:after-words`, `bare:before-fence`, `think:python`, `think:untagged`, or `none`.
     """
     answer, thoughts = split_thoughts(generation.lstrip("\ufeff"))
     if extracted := _last_block(answer, "fence"):
@@ -111,8 +113,24 @@ def _bare(text: str) -> Extracted | None:
         return _program(text[: first.start()], "bare:before-fence")
     if _is_code_from_start(text):
         return _program(text, "bare")
+    if between := _between_tags(text):
+        return _program(between, "bare:between-tags")
     code = _CODE_LINE.search(text, 0, LOOKED_AT)
     return _program(text[code.start() :], "bare:after-words") if code else None
+
+
+def _between_tags(text: str) -> str:
+    """The last Python program between two lines that are tags; empty if there is none.
+
+    Source: Code Llama prints `[PYTHON]`, as LiveCodeBench's `extract_code` reads it.
+    """
+    found, start = "", -1
+    for tag in _TAG_LINE.finditer(text):
+        is_closing = tag[1] or tag[2]
+        if is_closing and start >= 0 and looks_like_python(text[start : min(tag.start(), start + LOOKED_AT)]):
+            found = text[start : tag.start()]
+        start = -1 if is_closing else tag.end() + 1
+    return found
 
 
 def _is_code_from_start(text: str) -> bool:

@@ -119,6 +119,21 @@ def test_a_fence_with_more_indentation_than_the_code(text: str, code: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("So:\n> ```py\n> if a:\n>\n>     b\n> ```\n", "if a:\n\n    b\n"),
+        (">```py\r\n>if a:\r\n>\tb\r\n>```\r\n", "if a:\n\tb\n"),
+        ("> ```py\n> a\n```\n", "a\n"),
+        ("> ```py\na\n> b\n```\n", "a\n> b\n"),
+        ("```py\n\n```\n", "\n"),
+    ],
+)
+def test_marks_of_a_quote_are_removed(text: str, code: str) -> None:
+    """If each line of the block has one; in other blocks `>` is code."""
+    assert found(text) == [("py", code)]
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("```cpp\r\nA\r\nB\r\n```\r\n", [("cpp", "A\nB\n")]),
@@ -347,6 +362,7 @@ HOSTILE = {
     "blanks": "```cpp\n" + " " * 20_000 + "\n```",
     "line feeds": "```cpp\n" + "\n" * 20_000 + "```",
     "behind code": "x```\n" * 4_000,
+    "quotes": "> ```cpp\n" + "> " * 10_000 + "\n" + ">\n" * 10_000 + "> ```",
     "documents": "````\n```cpp\n```\n````\n" * 1_000,
 }
 

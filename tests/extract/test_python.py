@@ -245,6 +245,20 @@ def test_code_without_fences_after_a_sentence() -> None:
     assert found("Here is my solution.\n\n" + CODE) == (CODE, "bare:after-words")
 
 
+@pytest.mark.parametrize(("opening", "closing"), [("[PYTHON]", "[/PYTHON]"), ("<code>", "</code>")])
+def test_code_between_tags(opening: str, closing: str) -> None:
+    """Tags of other models count on lines of their own, and only without fences. The last program counts; an example
+    of the input is none. A program that begins the text is taken as it is."""
+    between = f"{opening}\n{CODE}{closing}\n"
+    for text in (between, f"Solution:\n{between}", f"{opening}\n{OTHER}{closing}\nBetter:\n{between}This doubles it."):
+        assert found(text) == (CODE, "bare:between-tags")
+    assert found(f"{between}Input:\n{opening}\n3\n{closing}\n") == (CODE, "bare:between-tags")
+    assert found(f"Input:\n{opening}\n3\n{closing}\n\n{CODE}") == (CODE, "bare:after-words")
+    assert found(between + block(OTHER)) == (OTHER, "fence:python")
+    quoting = f'{CODE}text = """\n{between}"""\n'
+    assert found(quoting) == (quoting, "bare")
+
+
 def test_a_block_opened_in_the_prompt() -> None:
     """If the only fence closes a block, the text before it is the program."""
     assert found(CODE + "```\nThis doubles the number.") == (CODE, "bare:before-fence")
@@ -291,6 +305,8 @@ HOSTILE = [
     "[*a(" * 250_000,
     "lambda:" * 150_000,
     "(lambda " * 120_000,
+    "words\n" + "[PYTHON]\n" * 110_000,
+    "words\n<code>\n" + "</code>\n" * 125_000,
     "```\n" + "if" + ":a" * 30_000 + "\n```\n",
 ]
 
