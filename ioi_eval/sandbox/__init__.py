@@ -110,7 +110,7 @@ def profile_named(name: str, *, of: str = "") -> Profile:
 
 def lost(blob: Blob) -> LostDataError:
     """The error to raise if a file that a job refers to has been deleted."""
-    return LostDataError(f"{blob.path} is gone: the cache was deleted during the run; start the same command again")
+    return LostDataError(f"{blob.path} is gone: the cache was deleted during the run")
 
 
 def read_content(content: Content) -> bytes:

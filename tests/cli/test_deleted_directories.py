@@ -63,7 +63,8 @@ def test_a_run_continues_after_its_test_data_was_deleted(
         _, words = run.communicate()
     assert run.returncode == 1, words
     summary = json.loads((tmp_path / "out" / "summary.json").read_bytes())
-    assert "the cache was deleted during the run; start the same command again" in summary["notes"][0]
+    advice = "repeat the command of the run (without --no-resume) to continue"
+    assert summary["notes"][0].endswith(f"is gone: the cache was deleted during the run; {advice}")
     assert isinstance(run.args, tuple | list)
     again = subprocess.run(run.args, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
