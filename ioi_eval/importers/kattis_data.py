@@ -59,8 +59,9 @@ class TestGroup:
 
     @property
     def all_tests(self) -> tuple[str, ...]:
-        """Its tests and those of all groups below."""
-        return tuple(test for group in self.walk() for test in group.tests)
+        """Its tests and those of all groups below, in the order of judging: by the names of files and directories."""
+        tests = [test for group in self.walk() for test in group.tests]
+        return tuple(sorted(tests, key=lambda test: f"{test}.in".split("/")))
 
     @property
     def secret(self) -> tuple[TestGroup, ...]:

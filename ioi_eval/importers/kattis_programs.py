@@ -26,7 +26,6 @@ from ioi_eval.problems.grader_files import check_starts_nothing
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT
 
 VALIDATOR_DIRECTORIES = ("output_validators", "output_validator")
-_SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
 _RUN_SCRIPT = "run"
 _INCLUDED_WITH = {"cpp": ("cpp",), "": ("cpp",), "python": ("python3", "python")}
 """The directories below `include/` for each language, of which the first that exists counts; no language: headers.
@@ -132,15 +131,14 @@ def _built(package: Package, build: str, below: Sequence[str], role: str) -> lis
 
 
 def _one_source(package: Package, names: Sequence[str], below: Sequence[str], role: str) -> list[tuple[str, str]]:
-    supported = (*_SOURCE_ENDINGS, ".c", ".py")
-    sources = [name for name in names if name.endswith(supported) or language(name) is not None]
-    if len(sources) != 1 or not sources[0].endswith(supported):
+    sources = [name for name in names if language(name) is not None]
+    ending = {"cpp": ".cpp", "c": ".c", "python": ".py"}.get(language(sources[0]) or "") if len(sources) == 1 else None
+    if ending is None:
         raise UnsupportedError(
             f"the output validator is {', '.join(names)};"
             f" one source in C++, C or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
         )
     (source,) = sources
-    ending = next((ending for ending in (".py", ".c") if source.endswith(ending)), ".cpp")
     files = dict(judge_files(package, source, f"{role}/{role}{ending}"))
     if ending == ".py":
         refuse_python_2(package, source)
@@ -171,7 +169,7 @@ def included(package: Package, language: str) -> dict[str, str]:
 def included_files(package: Package) -> list[tuple[str, str]]:
     """The files that are compiled with every C++ submission."""
     files = included(package, "cpp")
-    sources = [name for name in files if name.endswith(_SOURCE_ENDINGS)]
+    sources = [name for name in files if language(name) == "cpp"]
     if len(sources) > 1:
         paths = ", ".join(files[name] for name in sources)
         raise UnsupportedError(f"{paths} are compiled with every submission in C++; one source is supported")

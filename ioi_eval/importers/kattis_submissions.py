@@ -92,8 +92,8 @@ class KattisSubmissions:
         """A submission with what is stated about it; `None` (and a note) if it is left out."""
         program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_DIRECTORY}/")
         directory, _, file = program.partition("/")
-        text = "\n".join(map(self.package.text, files or (path,)))
-        if why := self._why_left_out(path, text):
+        text = _with_statement([self.package.text(name) for name in sorted(files or (path,))])
+        if why := self._why_left_out(path, "\n".join(map(self.package.text, files or (path,)))):
             self.package.notes.append(f"{path} is left out: {why}")
             return None
         stated = self._statement(path, program, text)
@@ -134,7 +134,8 @@ class KattisSubmissions:
     def _statement(self, path: str, program: str, text: str) -> Stated:
         """The statement in the source, else in `submissions.yaml` if the format has it, else that of the directory."""
         total = _total(text) if self.kind.scoring else None
-        text = "" if _is_of_several(path, text, program.partition("/")[0]) else text
+        if len(_tags(text)) > 1 or _is_of_several(path, text, program.partition("/")[0]):
+            text = ""  # as in DOMjudge, also if one file has several tags
         if self.expectations is None or _RESULTS.search(text):
             verdicts = _stated(path, text, program.partition("/")[0])
             is_worst = self.worst_counts and not _RESULTS.search(text)
@@ -201,6 +202,14 @@ class KattisSubmissions:
             if group.name in known:
                 stated[group.name] = _accepted(self.kind.custom_score) if verdicts == ("AC",) else ",".join(verdicts)
         return stated
+
+
+def _with_statement(texts: Sequence[str]) -> str:
+    """Of the files of a submission the first that states something; of several, the first counts.
+
+    Source: DOMjudge, `ImportProblemService`.
+    """
+    return next((text for text in texts if _RESULTS.search(text) or _GRADES.search(text)), "")
 
 
 def _is_main(path: str) -> bool:
@@ -270,15 +279,18 @@ def _is_of_several(path: str, text: str, directory: str) -> bool:
     return named is not None and set(named) < set(_stated(path, text, directory))
 
 
+def _tags(text: str) -> list[str]:
+    """What follows each tag that names verdicts, and not points."""
+    return _RESULTS.findall(STATED_TOTAL.sub("", text))
+
+
 def _named(word: str) -> tuple[str, ...] | None:
     return _VERDICTS.get(word.upper().replace("-", "_"))
 
 
 def _stated(path: str, text: str, directory: str) -> tuple[str, ...]:
     """The verdicts of which one is expected; empty if nothing is stated that can be checked."""
-    tags = _RESULTS.findall(STATED_TOTAL.sub("", text))
-    if len(tags) > 1:
-        return ()  # DOMjudge lets a person check these
+    tags = _tags(text)
     words = _WORD.findall(tags[0]) if tags else [directory]
     stated: dict[str, None] = {}
     for word in words:

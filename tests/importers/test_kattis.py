@@ -132,6 +132,22 @@ def test_data_that_tests_the_package_is_left_out(tmp_path: Path, folder: str) ->
     assert rows == read(tmp_path / "without", PASS_FAIL).problem_rows
 
 
+def test_tests_beside_directories_of_tests(tmp_path: Path) -> None:
+    """They are judged in the order of the names of files and directories, as by Kattis's own tools."""
+    names = ("secret/a/1", "secret/a/b/1", "secret/05/1")
+    task = read(tmp_path, PASS_FAIL, **{f"data/{name}.{end}": "1\n" for name in names for end in ("in", "ans")})
+    assert task.problem_rows[0]["test_names"] == [
+        *("sample/1", "secret/02", "secret/05/1", "secret/10", "secret/a/1", "secret/a/b/1")
+    ]
+
+
+@pytest.mark.parametrize("ending", [".cpp", ".cc", ".C", ".cxx", ".c++"])
+def test_endings_of_validators(tmp_path: Path, ending: str) -> None:
+    """All that problemtools takes for C++."""
+    files = {"problem.yaml": "validation: custom\n", f"output_validators/v/v{ending}": "int main() {}\n"}
+    assert checker_of(loaded(tmp_path, read(tmp_path, PASS_FAIL, **files))).source.path == "checker/checker.cpp"
+
+
 def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     """With its headers, and with the files that are compiled together with each submission."""
     changes = {

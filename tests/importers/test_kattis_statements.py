@@ -91,6 +91,25 @@ def test_a_directory_s_verdict_that_is_one_of_several(tmp_path: Path, version: s
     assert expected == {**alone, **dict.fromkeys(("rejected", "mixed"), (None, {"all": "WA,TLE,AC"}))}
 
 
+def test_tags_in_several_files(tmp_path: Path) -> None:
+    """As in DOMjudge the first file with a tag counts. Several tags in one file leave what the directory states."""
+    files = {
+        **{f"same/{name}.cpp": "// @EXPECTED_RESULTS@: TIMELIMIT\n" for name in ("a", "main")},
+        **{"other/a.cpp": "int a;\n", "other/b.cpp": "// @EXPECTED_RESULTS@: TIMELIMIT\n"},
+        "other/main.cpp": "// @EXPECTED_RESULTS@: RUN-ERROR\n",
+        "twice.cpp": "// @EXPECTED_RESULTS@: TIMELIMIT\n// @EXPECTED_RESULTS@: RUN-ERROR\n",
+    }
+    submissions = {
+        f"submissions/{directory}/{name}": text
+        for directory in ("wrong_answer", "mixed")
+        for name, text in files.items()
+    }
+    expected = {label: by[1] for label, by in stated(read(tmp_path, PASS_FAIL, **submissions)).items()}
+    for directory, of_directory in (("wrong_answer", {"all": "WA"}), ("mixed", None)):
+        assert expected[f"{directory}/same"] == expected[f"{directory}/other"] == {"all": "TLE"}
+        assert expected[f"{directory}/twice.cpp"] == of_directory
+
+
 def test_tags_in_small_letters(tmp_path: Path) -> None:
     """As DOMjudge and BAPCtools read them."""
     files = {"submissions/mixed/a.py": "# @expected_results@:  accepted,time_limit_exceeded, no-output\nprint(1)\n"}
