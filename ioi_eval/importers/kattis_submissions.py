@@ -77,6 +77,8 @@ class KattisSubmissions:
         one_group_suffices = data.one_group_suffices(subtasks)
         # `accepted` may then have submissions that get points in one group only
         self.accepted_in_part = one_group_suffices and not package.names(f"{_DIRECTORY}/partially_accepted")
+        if self.accepted_in_part:
+            package.model_example = f"one in {_DIRECTORY}/accepted/ with @EXPECTED_GRADES@"
 
     def solutions(self) -> list[PackageSolution]:
         """All of them; notes of the package name those that are left out."""

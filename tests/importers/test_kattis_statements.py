@@ -275,7 +275,9 @@ def test_accepted_can_mean_one_group(tmp_path: Path) -> None:
     of_some = {"submissions/partially_accepted/half.cpp": None}
     label = "accepted/all.cpp"
     files = {"submissions/accepted/all.cpp": "int main() {}\n"}
-    assert stated(read(tmp_path / "a", SCORING, **files, **any_group, **of_some))[label] == (None, None, (1e-6, 100))
+    task = read(tmp_path / "a", SCORING, **files, **any_group, **of_some)
+    assert stated(task)[label] == (None, None, (1e-6, 100))
+    assert any("(as one in submissions/accepted/ with @EXPECTED_GRADES@ would be)" in note for note in task.notes)
     always = {"data/secret/testdata.yaml": "grader_flags: always_accept\n"}
     assert stated(read(tmp_path / "d", SCORING, **files, **always, **of_some))[label] == (None, None, (0, 100))
     all_groups = {**of_some, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
