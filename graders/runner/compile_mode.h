@@ -122,6 +122,7 @@ class Compilation {
   // The directory of a path, and the path's last name. It follows no link that a step has put there; with `make`, it replaces it.
   std::pair<Fd, std::string> parent_of(const std::string& path, bool make) const {
     Fd directory(fcntl(work_.get(), F_DUPFD_CLOEXEC, 0));
+    if (!directory) system_fault("open the work directory");
     std::vector<std::string> names = split(path, '/');
     std::string own = std::move(names.back());
     names.pop_back();
@@ -130,6 +131,7 @@ class Compilation {
       if (make) unlinkat(directory.get(), name.c_str(), 0);
       if (make) mkdirat(directory.get(), name.c_str(), 0755);
       directory = Fd(openat(directory.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!directory && is_machine_error(errno)) system_fault("open %s", path.c_str());
     }
     return {std::move(directory), own};
   }
@@ -397,6 +399,7 @@ class Compilation {
   void artifact(const std::string& path, const std::string& as, const std::string& into) {
     auto [directory, own] = parent_of(path, false);
     Fd fd(openat(directory.get(), own.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd && is_machine_error(errno)) system_fault("open %s", path.c_str());
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line if there is no such artifact
     int file = files_.descriptor_of(into);

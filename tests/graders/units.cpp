@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "../../graders/runner/call_decisions.h"
+#include "../../graders/runner/compile_mode.h"
 #include "../../graders/runner/contestants.h"
 #include "../../graders/runner/descriptors.h"
 #include "../../graders/runner/directories.h"
@@ -222,6 +223,33 @@ void test_no_descriptor_left() {
   setrlimit(RLIMIT_NOFILE, &usual);
   plan.interpreter = "/nowhere/python3";
   CHECK(fault_of([&] { open_interpreter(job, files); }) == "plan: there is no interpreter /nowhere/python3: No such file or directory");
+}
+
+// An artifact that cannot be opened is our failure too. Without one, the compiler would have made no program, which is CE.
+void test_no_descriptor_for_an_artifact() {
+  char base[] = "/tmp/units-XXXXXX";
+  CHECK(mkdtemp(base) != nullptr);
+  Machine machine;
+  machine.base = base;
+  CompilePlan plan;
+  plan.actions.push_back({CompileAction::Kind::Artifact, "a.out", "", "a.out"});
+  JobFiles files;
+  Lines lines;
+  {
+    Compilation compilation(plan, machine, files, lines);
+    CHECK(fault_of([&] { compilation.run(); }) == "no fault" && lines.printed == 0);
+    rlimit usual;
+    getrlimit(RLIMIT_NOFILE, &usual);
+    int free = dup(0);  // the lowest number that is free, and all above it
+    close(free);
+    for (auto [more, what] : {std::pair{0, "the work directory"}, {1, "a.out"}}) {
+      rlimit none = {static_cast<rlim_t>(free + more), usual.rlim_max};
+      setrlimit(RLIMIT_NOFILE, &none);
+      CHECK(fault_of([&] { compilation.run(); }) == format("system: open %s: Too many open files", what));
+    }
+    setrlimit(RLIMIT_NOFILE, &usual);
+  }
+  CHECK(rmdir(base) == 0);
 }
 
 // The result of a seccomp filter program for a call. -1: it jumps outside of the program, or has an invalid instruction.
@@ -450,6 +478,7 @@ int main() {
   test_room();
   test_room_on_disks();
   test_no_descriptor_left();
+  test_no_descriptor_for_an_artifact();
   test_filters();
   test_step_filter();
   test_fifo_closes();
