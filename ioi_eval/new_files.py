@@ -11,18 +11,18 @@ from typing import BinaryIO
 
 
 @contextmanager
-def new_file(path: Path, mode: int = 0o644, *, durable: bool = True, alone: bool = False) -> Iterator[BinaryIO]:
+def new_file(path: Path, mode: int = 0o644, *, durable: bool = True, one_writer: bool = False) -> Iterator[BinaryIO]:
     """A file that gets its name when the block succeeds, replacing an earlier one. After an error nothing of it
     remains.
 
     Args:
-        mode: its permissions, unless `alone` is true.
+        mode: its permissions, unless there is only `one_writer`.
         durable: whether it is complete after a power failure too.
-        alone: whether no other process writes it. Then its temporary name is fixed, and what a killed process left is
-            overwritten by the next.
+        one_writer: whether no other process writes it. Then its temporary name is fixed, and what a killed process left
+            is overwritten by the next.
     """
     own = _temporary(path.with_name(f".{path.name}.new"), buffering=1 << 20)
-    with own if alone else temporary_file(path.parent, mode) as file:
+    with own if one_writer else temporary_file(path.parent, mode) as file:
         yield file
         file.flush()
         if durable:

@@ -97,7 +97,7 @@ class _RowFile:
     @classmethod
     def open(cls, path: Path, id_column: str, opened: ExitStack) -> _RowFile:
         opened.enter_context(_errors_with_path(path))
-        return cls(path=path, id_column=id_column, new=opened.enter_context(new_file(path, alone=True)))
+        return cls(path=path, id_column=id_column, new=opened.enter_context(new_file(path, one_writer=True)))
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         with _errors_with_path(self.path):

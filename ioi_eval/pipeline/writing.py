@@ -99,7 +99,7 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
         SetupError: it cannot be written; the old file stays.
     """
     try:
-        with new_file(path, alone=True) as file:
+        with new_file(path, one_writer=True) as file:
             yield file
     except OSError as error:
         journal = path.with_name("journal")
