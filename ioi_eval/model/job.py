@@ -105,8 +105,8 @@ class Job:
         args: arguments of the run stage (kind SCRIPTS only; the runner reads all that it needs from files).
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
-        alone: no other job of ours may run on that machine at the same time: a CPU time is measured again, or a
-            compilation that a limit stopped.
+        alone: no other job of ours may run on that machine at the same time: it repeats a test that was late or on
+            which the machine failed, or a compilation that is in doubt.
         trusted: nothing in the box comes from a submission (the runner's own compilation). The embedded sandbox then
             needs no box, and refuses a file `compile` and files in directories.
         sees: further paths of the machine that are visible in the box, read-only (of an interpreter or compiler that

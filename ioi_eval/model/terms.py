@@ -10,7 +10,7 @@ class Verdict(StrEnum):
 
     AC = "AC"  # the score is exactly 1
     PA = "PA"  # 0 < score < 1
-    WA = "WA"  # score 0, given by the checker or manager
+    WA = "WA"  # score 0, and nothing above or below applies; of a subtask also: a score over its threshold
     TLE = "TLE"  # CPU time at or over the limit, or idle for too long
     MLE = "MLE"  # peak resident memory over the limit
     OLE = "OLE"  # output over the limit, or (reduced isolation) too many files
@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     CE = "CE"  # does not compile
     NC = "NC"  # no code found in the generation
     JE = "JE"  # judge error: our failure, or that of a checker or manager
-    SKIPPED = "SKIPPED"  # an earlier test of the subtask scored 0, or there is no program to run (CE, NC)
+    SKIPPED = "SKIPPED"  # not counted: after its subtask's first zero, or nothing runs (CE, NC); APPS: docs/apps.md
 
 
 class TaskType(StrEnum):
