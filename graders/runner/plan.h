@@ -22,18 +22,18 @@ enum class TaskType {
 };
 
 struct TaskRules {
-  bool has_manager;   // a manager talks to the processes
-  bool interactive;   // it is an interactor, with the arguments of a checker
-  bool limits_each;   // each process has the whole CPU limit; else all of them together
-  bool passes_paths;  // processes get paths of FIFOs as arguments, whatever the plan's `io`
+  bool has_manager = false;   // a manager talks to the processes
+  bool interactive = false;   // it is an interactor, with the arguments of a checker
+  bool limits_each = false;   // each process has the whole CPU limit; else all of them together
+  bool passes_paths = false;  // processes get paths of FIFOs as arguments, whatever the plan's `io`
 };
 
 constexpr TaskRules rules_of(TaskType type) {
   switch (type) {
-    case TaskType::Batch: return {false, false, false, false};
-    case TaskType::TwoSteps: return {false, false, true, true};
-    case TaskType::Communication: return {true, false, false, false};
-    case TaskType::Interactive: return {true, true, false, false};
+    case TaskType::Batch: return {};
+    case TaskType::TwoSteps: return {/*has_manager=*/false, /*interactive=*/false, /*limits_each=*/true, /*passes_paths=*/true};
+    case TaskType::Communication: return {/*has_manager=*/true};
+    case TaskType::Interactive: return {/*has_manager=*/true, /*interactive=*/true};
   }
   __builtin_unreachable();
 }
