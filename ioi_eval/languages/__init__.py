@@ -3,7 +3,8 @@
 A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Other
 modules name a language only if their rule is about that one: the package `cms_ioi` and `--fix-includes` support C++
 only, checkers and managers are in C++ or C or are scripts, and the harness is for Python. TPS packages have a directory
-of graders for each language (`importers/tps.py`).
+of graders for each language (`importers/tps.py`). `jobs/compile.py` knows the messages with which each compiler says
+that the machine has failed.
 """
 
 from __future__ import annotations
