@@ -147,13 +147,14 @@ inline bool write_text(const char* path, const char* text) {
 }
 
 // A file of /proc. It may be longer than a page, which is the most that one read returns. Empty if it is gone.
-inline std::string read_text(int directory, const char* path) {
-  Fd fd(openat(directory, path, O_RDONLY | O_CLOEXEC));
+inline std::string read_text(const Fd& fd) {
   std::string text;
   char buffer[4096];
   for (ssize_t n; fd && (n = read(fd.get(), buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
   return text;
 }
+
+inline std::string read_text(int directory, const char* path) { return read_text(Fd(openat(directory, path, O_RDONLY | O_CLOEXEC))); }
 
 // How many processes the kernel has killed since its start because the machine, or a cgroup, had no memory.
 inline long long out_of_memory_kills() {

@@ -39,14 +39,6 @@ inline const char* fields_after_name(const char* stat) {
   return end != nullptr ? end + 1 : "";
 }
 
-// Opens a file of /proc; an empty Fd if the process has ended. If there are no descriptors left, it is a fault: a limit could not be
-// enforced.
-inline Fd open_of_process(int directory, const char* path, int flags = 0) {
-  Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC | flags));
-  if (!file && is_machine_error(errno)) system_fault("open %s", path);
-  return file;
-}
-
 // Reads the beginning of such a file. It is opened if it is not open yet, and stays open.
 inline void read_of_process(Fd& file, int directory, const char* path, char* text, size_t size) {
   if (!file) file = open_of_process(directory, path);

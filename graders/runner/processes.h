@@ -178,17 +178,25 @@ inline void close_on_exec() {
   });
 }
 
+// Opens a file of /proc; an empty Fd if the process has ended. If there are no descriptors left, it is a fault: a limit could not be
+// enforced.
+inline Fd open_of_process(int directory, const char* path, int flags = 0) {
+  Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC | flags));
+  if (!file && is_machine_error(errno)) system_fault("open %s", path);
+  return file;
+}
+
 // All descendants of a process, nearest first. Orphans of theirs are found below the runner or below PID 1 of their namespace.
 inline std::vector<pid_t> descendants(pid_t root) {
   std::vector<pid_t> pids{root};
   for (size_t i = 0; i < pids.size(); i++) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", pids[i]);
-    Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    Fd tasks = open_of_process(AT_FDCWD, path, O_DIRECTORY);
     if (!tasks) continue;
     each_entry(tasks.get(), [&](int directory, const char* tid) {
       snprintf(path, sizeof path, "%s/children", tid);
-      std::string text = read_text(directory, path);
+      std::string text = read_text(open_of_process(directory, path));
       for (char* word = strtok(&text[0], " "); word != nullptr; word = strtok(nullptr, " ")) pids.push_back(atoi(word));
     });
   }

@@ -418,6 +418,16 @@ void test_descendants() {
     CHECK(pid > 0);
   }
   CHECK(descendants(getpid()).size() == kMany);
+  rlimit usual;
+  getrlimit(RLIMIT_NOFILE, &usual);
+  int free = dup(0);  // the lowest number that is free, and all above it
+  close(free);
+  for (int more : {0, 1}) {  // without descriptors they are not "none": a limit would not hold, and nothing would be killed
+    rlimit none = {static_cast<rlim_t>(free + more), usual.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    CHECK(fault_of([] { kill_leftovers({}); }).find(": Too many open files") != std::string::npos);
+  }
+  setrlimit(RLIMIT_NOFILE, &usual);
   kill_leftovers({});
   CHECK(descendants(getpid()).empty());
   CHECK(fault_of([] { require_lists_of_children(); }) == "no fault");
