@@ -228,10 +228,10 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
             f"{other} is a checker or manager in a language that is not supported; put a source beside it that"
             " ends with .cpp, .cc, .c, .py or .sh"
         )
-    return files + scripts + _included_by_judges(package, {name for name, _ in files})
+    return files + scripts + included_by_judges(package, {name for name, _ in files})
 
 
-def _included_by_judges(package: Package, taken: Collection[str]) -> list[tuple[str, str]]:
+def included_by_judges(package: Package, taken: Collection[str]) -> list[tuple[str, str]]:
     """The other files that checker and manager include (`table.inc`): CMS's loader compiles them where they are."""
     found: set[str] = set()
     for judge in (path for path in map(PurePosixPath, taken) if path.stem in _JUDGES and path.suffix in _COMPILED):

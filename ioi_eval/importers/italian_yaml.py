@@ -46,7 +46,7 @@ _JUDGES = {"checker": ("check/checker", "cor/correttore"), "manager": ("check/ma
 
 _JUDGE_DIRECTORIES = ("check", "cor")
 _JUDGE_NAMES = frozenset(basename(path) for paths in _JUDGES.values() for path in paths)
-_JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
+_JUDGE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++", ".C", ".c", ".py", ".sh")  # in the order in which they are looked for
 
 _MODELS = ("solution", "soluzione")
 _NO_SOLUTIONS = ("grader", "stub", "template", "manager", "checker")
@@ -240,7 +240,8 @@ def _files(package: Package, task_type: TaskType) -> list[tuple[str, str]]:
     ]
     source = _judge(package, role)
     if source is not None:
-        files += judge_files(package, source, f"{role}/{role}{PurePosixPath(source).suffix}")
+        ending = ".cpp" if language(source) == "cpp" else PurePosixPath(source).suffix
+        files += judge_files(package, source, f"{role}/{role}{ending}")
     others = [path for directory in _JUDGE_DIRECTORIES for path in map(PurePosixPath, package.names(directory))]
     if source is None and role == "checker":
         _refuse_other_names(others)

@@ -200,15 +200,18 @@ def _check_includes(package: Package, problem: Problem, solutions: Sequence[tupl
         if program is not None and language(program.source.path) in ("cpp", "c"):
             text = program.source.content.decode("utf-8", "replace")
             compiled.append((program.source.path, text, program.files))
+    by_solution = {path for path, _ in solutions}
     for path, text, files in compiled:
         names = {file.name for file in files}
         for name in _top_includes(text):  # names such as "vector" and "bits/stdc++.h" belong to the compiler
-            if name not in names and name.endswith(".h") and "/" not in name and name not in _SYSTEM_HEADERS:
+            is_header = name.endswith(".h") and "/" not in name and name not in _SYSTEM_HEADERS
+            if name not in names and (is_header or (name.startswith("../") and path not in by_solution)):
                 if link := next((linked for linked in package.links if PurePosixPath(linked).name == name), None):
                     raise InputError(f"{package.absent(link)} ({path} includes it)")
+                advice = "add it, or correct its name" if is_header else "put the file beside it, and change the line"
                 raise InputError(
                     f"{path} includes {name}, which is not among the files that it may include"
-                    f" ({', '.join(sorted(names)) or 'nothing'}); add the file, or correct its name"
+                    f" ({', '.join(sorted(names)) or 'nothing'}); {advice}"
                 )
 
 

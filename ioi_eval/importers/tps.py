@@ -18,7 +18,15 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation
-from ioi_eval.importers.cms import CHECKER, CMS_HEADERS, UNLABELLED, all_tests, select_complete, with_checker
+from ioi_eval.importers.cms import (
+    CHECKER,
+    CMS_HEADERS,
+    UNLABELLED,
+    all_tests,
+    included_by_judges,
+    select_complete,
+    with_checker,
+)
 from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, mapping_of, open_package
@@ -155,6 +163,11 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
     if _flag(meta, "has_manager", not is_batch):
         directly = [path for path in package.names("grader") if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
         files += [(f"graders/{basename(path)}", package.text(path)) for path in directly]
+        files += [
+            (f"graders/{path.removeprefix('grader/')}", text)
+            for path, text in included_by_judges(package, directly)
+            if not path.endswith(CMS_HEADERS)  # those in `grader/cpp/` are the submissions' own
+        ]
     has_checker = _flag(meta, "has_checker", is_batch or _is_of_2017(package, meta))
     if has_checker and not _flag(meta, "ignore_checker", False):  # Source: the loader of leo900807/cms
         source = next((path for path in (CHECKER, *_SCRIPTS) if package.has(path)), None)

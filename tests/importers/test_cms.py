@@ -123,6 +123,15 @@ def test_a_checker_has_the_files_that_it_includes(tmp_path: Path) -> None:
     assert paths == {"checker/testlib.h", "checker/a.hh", "checker/lib/t.txt"}
 
 
+def test_a_checker_that_includes_a_file_of_a_directory_above(tmp_path: Path) -> None:
+    """It is refused: each submission would be JE. An include under `#if` may be for another machine."""
+    with pytest.raises(
+        InputError, match=r"checker/checker\.cpp includes \.\./graders/sum\.h, .* put the file beside it"
+    ):
+        read(tmp_path, **{"checker/checker.cpp": '#include "../graders/sum.h"\n'})
+    read(tmp_path, **{"checker/checker.cpp": '#ifdef LOCAL\n#include "../lost.hpp"\n#endif\n'})
+
+
 def test_numbers_may_be_texts(tmp_path: Path) -> None:
     """CMS's loader turns limits, the number of decimals and points into numbers."""
     meta = {**META, "time_limit": "1.5", "memory_limit": "268435456", "score_precision": "0"}

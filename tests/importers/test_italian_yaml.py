@@ -286,6 +286,13 @@ def test_a_judge_program_has_the_sources_that_it_includes(tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.parametrize("ending", [".cxx", ".c++", ".C"])
+def test_endings_of_checkers(tmp_path: Path, ending: str) -> None:
+    """All that CMS takes for C++."""
+    files = {"cor/correttore.cpp": None, "cor/correttore": None, f"check/checker{ending}": "int main() {}\n"}
+    assert checker_of(loaded(tmp_path, read(tmp_path, **files))).source.path == "checker/checker.cpp"
+
+
 def test_a_checker_beside_a_manager(tmp_path: Path) -> None:
     """CMS does not use it: the score is what the manager prints."""
     task = read(tmp_path, **{**MANAGED, "check/checker.cpp": "int main() {}\n"})

@@ -75,6 +75,16 @@ def test_files_that_belong_to_no_test_are_noted(tmp_path: Path) -> None:
     assert "left out, because they belong to no test: tests/2-01.out" in task.notes
 
 
+def test_a_manager_has_the_files_that_it_includes(tmp_path: Path) -> None:
+    """`make` compiles it where it is. Whatever the endings of these files are; no others."""
+    includes = '#include "table.inc"\n'
+    files = {"grader/manager.cpp": includes, "grader/table.inc": "1, 2\n", "grader/other.inc": ""}
+    manager = manager_of(loaded(tmp_path, read(tmp_path, **{**COMMUNICATION, **files})))
+    paths = {file.path for file in manager.files}
+    assert "graders/table.inc" in paths
+    assert "graders/other.inc" not in paths
+
+
 def test_score_type_is_kept(tmp_path: Path) -> None:
     """Some contests state one for their CMS. GroupMul is not read as GroupMin, and another one is refused."""
     task = read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMul"}})
