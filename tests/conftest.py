@@ -15,6 +15,7 @@ from tests.forked_commands import ForkedCommands, forked_commands
 from tests.ordering import TESTS, rank
 from tests.selecting import deselect, set_full
 from tests.shared_work import copy_cache, first_alone, made_once, put_runner, shared_directory
+from tests.small_good_program import use_small_good_program
 
 # A slow machine is not a failure: examples have no deadline.
 hypothesis.settings.register_profile("ioi-eval", deadline=None)
@@ -113,6 +114,12 @@ def short_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     entering.
     """
     monkeypatch.setattr(probing, "BODY_LADDER", probing.BODY_LADDER[2:])
+
+
+@pytest.fixture
+def small_good_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The known good program takes a tenth of its CPU time. `tests/test_known_good_program.py` has the real one."""
+    use_small_good_program(monkeypatch)
 
 
 @pytest.fixture(scope="session")

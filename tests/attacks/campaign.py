@@ -46,6 +46,7 @@ from tests.attacks.python_attack import problem as python_problem
 from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
 from tests.attacks.users import User
 from tests.attacks.worker_packages import WorkerPackages
+from tests.small_good_program import use_small_good_program
 
 SLOTS = 4
 """Slots of each campaign: may be more than the processors, because many attacks use no CPU time while they wait."""
@@ -155,7 +156,10 @@ class Campaign:
         return self._found
 
     def _make(self) -> Findings:
-        return asyncio.run(_judge_all(self))
+        with pytest.MonkeyPatch.context() as patch:
+            if not self.one_by_one:  # with `--full`, everything is as in a run
+                use_small_good_program(patch)
+            return asyncio.run(_judge_all(self))
 
 
 class ProgramsOfAllLevels(KeptPrograms):

@@ -40,6 +40,8 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.small_problems import small_problem
 
+pytestmark = pytest.mark.usefixtures("small_good_program")
+
 LABEL = ("buoys", "model_solution/bisection.cpp")
 Loses = Callable[[str, int], bool]
 """Whether the n-th run job on the target of that name loses the target."""

@@ -29,7 +29,7 @@ from tests.sandbox.served import Served
 from tests.small_problems import small_problem
 from tests.watched_jobs import Watched
 
-pytestmark = pytest.mark.usefixtures("short_requests")
+pytestmark = pytest.mark.usefixtures("short_requests", "small_good_program")
 
 RIGHT = '#include <cstdio>\nint main() { long a, b; scanf("%ld %ld", &a, &b); printf("%ld\\n", a + b); }\n'
 RUN = {

@@ -35,7 +35,7 @@ from tests.sandbox.counting_proxy import CountingProxy, counting_proxy
 from tests.sandbox.served import Served, server
 from tests.small_problems import small_problem
 
-pytestmark = pytest.mark.usefixtures("short_requests")
+pytestmark = pytest.mark.usefixtures("short_requests", "small_good_program")
 
 TESTS = 6
 PADDING = 20_000
