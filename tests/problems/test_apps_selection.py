@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import warnings
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,16 @@ def test_misspelled_optional_columns_are_named(tmp_path: Path) -> None:
         f"{dump}: column uid is not read. Did you mean uuid?",
         f"{dump}: column Language is not read. Did you mean language?",
     ]
+
+
+def test_of_contest_problems_nothing_else_is_said(tmp_path: Path) -> None:
+    """A warning that `starting_code` may be misspelled, as contest problems have that column, would mislead."""
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text('{"grader_files": [], "test_names": [], "starting_code": ""}\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotReadWarning)
+        with pytest.raises(InputError, match="these are contest problems"):
+            read_names(open_source(problems))
 
 
 def test_limits_that_are_not_used_are_named(tmp_path: Path) -> None:
