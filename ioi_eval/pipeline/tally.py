@@ -13,7 +13,7 @@ from ioi_eval.report.texts import counted
 COPY, RESUMED, REFUSED = "copy", "resumed", "refused"
 """How a row ended that was not judged, in place of a verdict."""
 
-_UNJUDGED = {COPY: "copies", RESUMED: "from earlier runs", REFUSED: "refused"}
+_UNJUDGED = {COPY: "copies", RESUMED: "from earlier runs", REFUSED: "not judged"}
 _NOT_RUN = frozenset({*_UNJUDGED, Verdict.NC, ""})
 RECENT = 2000  # rows
 
@@ -90,7 +90,7 @@ class Tally:
         if self.tests:
             parts.append(counted(self.tests, "test"))
         if others := [f"{text} {self.counts[name]}" for name, text in _UNJUDGED.items() if self.counts[name]]:
-            parts.append(f"not judged: {', '.join(others)}")
+            parts.append(", ".join(others))
         return parts
 
     def as_dict(self, now: float) -> dict[str, Any]:

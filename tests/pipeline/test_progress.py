@@ -71,7 +71,7 @@ def test_a_log_shows_the_remaining_time() -> None:
     lines.advance("AC")
     assert re.fullmatch(  # 8 of 11 new rows had to be judged, each in 125 s; of 499 rows, 363 are expected
         r"501/1000 submissions, new: WA 6 AC 2, about 12 h 3\d min left, 0\.01/s, "
-        r"not judged: copies 2, from earlier runs 490, refused 1\n",
+        r"copies 2, from earlier runs 490, not judged 1\n",
         stream.getvalue(),
     )
 
@@ -155,7 +155,7 @@ def test_a_wide_terminal_shows_all_parts() -> None:
     """Judge errors come first, because they must be noticed. Rows of earlier runs do not count in the rate."""
     *_, last = drawn(200, "AC", "AC", "WA", "JE", COPY, *[RESUMED] * 20)
     assert re.search(
-        r"25/1000, new: JE 1 AC 2 WA 1, about \S+ \S+ left, 3/4 busy, [\d.]+/s, \d+ tests, not judged: copies 1, "
+        r"25/1000, new: JE 1 AC 2 WA 1, about \S+ \S+ left, 3/4 busy, [\d.]+/s, \d+ tests, copies 1, "
         r"from earlier runs 20",
         last,
     )
