@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS, LEAST_PROBLEMS
+from ioi_eval.model.methods import ComparatorKind
 from ioi_eval.report import markdown
 from ioi_eval.report.run_summary import CONTINUE
 from ioi_eval.report.terminal import (
@@ -35,7 +36,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     """The table, the verdict counts, the notes, and the programs that could not be judged."""
     counts = summary["submissions"]
     head, rows = _table(summary)
-    scored = f"{counts['scored']} of {counted(counts['rows'], 'submission')} scored, by {summary['judged_by']}"
+    scored = f"{counts['scored']} of {counted(counts['rows'], 'submission')} scored, {' '.join(_rules(summary))}"
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
     lines = [
         f"{scored}; verdicts: {verdicts}" if verdicts else scored,
@@ -61,6 +62,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
 def markdown_report(summary: Mapping[str, Any]) -> str:
     """The whole report."""
     head, rows = _table(summary)
+    how, name = _rules(summary)
     failures = [
         (failure["reason"], str(failure["rows"]), ", ".join(failure["examples"][:_FEW]))
         for failure in summary["failures"]
@@ -70,7 +72,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
     ]
     parts = [
         "# APPS results",
-        "\n".join([*markdown.counts_of(summary), f"- Judged by: **{markdown.cell(str(summary['judged_by']))}**"]),
+        "\n".join([*markdown.counts_of(summary), f"- {how.capitalize()}: **{markdown.cell(name)}**"]),
         markdown.groups_section(summary, *_groups(summary), legend=_LEGEND),
         "## By difficulty",
         markdown.markdown_table(head, rows),
@@ -86,6 +88,13 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         markdown.bullets("Notes", summary["notes"]),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _rules(summary: Mapping[str, Any]) -> tuple[str, str]:
+    """By which rules programs were judged: what to write before the name, and the name."""
+    name = str(summary["judged_by"])
+    is_comparator = name.partition(":")[0] in frozenset(ComparatorKind)
+    return ("outputs compared by" if is_comparator else "judged by the rules of"), name
 
 
 def _group(by: Sequence[str], group: Mapping[str, Any]) -> tuple[str, ...]:
@@ -105,7 +114,7 @@ def _groups(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str
 def _table(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     lines = summary["difficulties"]
     ks = list(dict.fromkeys(k for line in lines for k in line["pass_at_k"]))
-    head = ("difficulty", "problems", "programs", "JE", "broken rows", "test case average", "strict accuracy")
+    head = ("difficulty", "problems", "programs", "JE", "broken problems", "test case average", "strict accuracy")
     rows = [
         (
             line["difficulty"],

@@ -85,10 +85,13 @@ def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path
     assert lines["introductory"]["strict_accuracy"]["value"] == 0.5
     assert lines["interview"]["test_case_average"]["value"] == pytest.approx((1 + 0 + 0.25) / 3)
     assert lines["all"]["problems"] == 3
-    assert "pass@1" in (tmp_path / "out" / "report.md").read_text()
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "- Outputs compared by: **lines**\n" in report
+    assert "pass@1" in report
+    assert "JE  broken problems  test case average" in ended.stdout
     assert (
-        "8 of 8 submissions scored, by lines; verdicts: 4 AC, 1 WA, 1 RE, 1 CE, 1 NC\n7 judged, 1 copy" in ended.stdout
-    )
+        "8 of 8 submissions scored, outputs compared by lines; verdicts: 4 AC, 1 WA, 1 RE, 1 CE, 1 NC\n7 judged, 1 copy"
+    ) in ended.stdout
 
     again = score(dump)
     assert again.returncode == 0
@@ -109,7 +112,7 @@ def test_verdicts_and_reasons_for_missing_programs_are_printed(score: Start, wri
     )
     ended = score(dump)
     assert ended.returncode == 0, ended.stderr
-    assert "6 of 6 submissions scored, by lines; verdicts: 1 AC, 1 CE, 4 NC\n" in ended.stdout
+    assert "6 of 6 submissions scored, outputs compared by lines; verdicts: 1 AC, 1 CE, 4 NC\n" in ended.stdout
     cut = "the text ends inside a block that is not closed (was the generation cut off?)"
     assert f"note: 2 without code (NC): {cut}, such as 'list/0'\n" in ended.stdout
     assert "note: 1 without code (NC): the text ends inside the model's thoughts" in ended.stdout
@@ -367,6 +370,7 @@ def test_another_grader(score: Start, write: Write, rows: Rows) -> None:
         ("mcpbr", [False] * 3), ("mcpbr", [True] * 3),
     ]  # fmt: skip
     assert rows("results.jsonl")[0]["rules"][0] == "exit code 1"
+    assert "2 of 2 submissions scored, judged by the rules of mcpbr; verdicts: " in ended.stdout
     assert "judged by the rules of mcpbr" in ended.stderr
 
 
