@@ -9,7 +9,7 @@ never becomes a score.
               (another, if it is lost)         └── scripts_judge.py: the worker's own scripts judge, one test per job
 
 `submission_run.py` has the state of a submission that is being judged. `likely_failures.py` orders its tests if only
-scores count.
+scores count. `one_test.py` has `run_submission`, which judges one test by scripts.
 """
 
 from __future__ import annotations
