@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 
-# Completes the package in place. judge/ gets our two scripts for the classic profile, and the runner. If GCC_TREE names an
+# Completes the package in place. judge/ gets our two scripts for classic jobs, and the runner. If GCC_TREE names an
 # installed GCC (for example one of Piston's own gcc packages, unpacked), gcc/ gets a copy of it.
 #
 # GRADERS is the directory graders/ of ioi_eval; by default that of the checkout. PRECOMPILED_STANDARDS are the C++ standards for
