@@ -2,9 +2,10 @@
 
 - `cms`, `tps`, `polygon`, `italian_yaml`, `kattis` and `library_checker` each read a format; the `polygon_…` modules
   belong to `polygon`, and `italian_scoring` to `italian_yaml`;
-- for `kattis`, `kattis_settings` reads what holds for the whole problem, `kattis_data` the tree of tests. By
-  `kattis_scoring` and `kattis_graders` submissions are scored on it, and `kattis_groups` expresses that by subtasks.
-  `kattis_programs`, `kattis_submissions` and `kattis_expectations` are about what their names say;
+- for `kattis`, `kattis_settings` reads what holds for the whole problem, `kattis_data` the tree of tests.
+  `kattis_scoring` finds out how submissions are scored on it (`kattis_graders`: by programs of the package), and
+  `kattis_groups` expresses this by subtasks. `kattis_programs`, `kattis_submissions` and `kattis_expectations` are
+  about what their names say;
 - only `package_files` opens directories, zips and tars; `package` parses the files in them;
 - `judge_programs` takes checkers and managers with the sources that they include;
 - `score_parameters`, `name_patterns` and `output_sets` read what several formats have in common;

@@ -6,6 +6,7 @@
     finds or compiles the runner itself             SCRIPTS  boxfiles, shipped   find_runner  find_runner
     judges one test by scripts                      SCRIPTS  a problem or row    scripts_job  scripts_answer
 
-Those of kind RUNNER have a `plan` for the runner (`plan` also has its time rules). `harness` says how a Python is asked
-what it is, and started. Scripts judge only on workers with only `cms_ioi`, and for `run_submission`.
+Those of kind RUNNER have a `plan` for the runner (`plan` also has its time rules). `harness` makes the recipe by which
+a Python interpreter describes itself, and the line of a plan that starts it. Scripts judge only on workers that have
+nothing but `cms_ioi`, and for `run_submission`.
 """

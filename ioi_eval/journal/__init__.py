@@ -38,9 +38,9 @@ many bytes were known to be on disk when it was written. If no later record says
 hole comes from a power failure: the file is cut there, and those few submissions are judged again. Otherwise the hole
 has another cause (a bad disk, an editor, a second writer). Then nothing is repaired silently: opening fails with the
 offset, what can still be read, and what to do. If several journals were joined, `safe` is counted from the first line
-of the record's own one (a run that continues joined journals counts from the file's first line: its hole after a power
-failure is an error, too); and a hole in front of another journal's first line is an error too, as all of that journal
-would be cut off.
+of the journal that the record was written to. (A run that continues joined journals counts from the file's first line,
+so a hole that a power failure makes there is an error.) A hole in front of another journal's first line is an error
+too, as all of that journal would be cut off.
 
 **Two writers** would mix their records. A lock (`flock` on `.lock` beside the journal, released when the process
 ends in any way) makes the second one fail immediately; the message names the first.
