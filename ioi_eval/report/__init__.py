@@ -4,7 +4,7 @@
   `result_files` and `result_sets` read all of them, `result_values` single values; `schema_check` finds wrong values;
 - `run_summary`: adds up the results of a run one by one, for every family of problems, also by `groups`; `summary` adds
   what only contest problems have; `totals` adds up the tests of one result;
-- `summary_from_rows`: the same from the rows of results, without judging;
+- `summary_from_rows`: a summary from the rows of results, without judging;
 - `two_runs`, `selection_table` and `standings`: compare results with others, with other choices of submissions, and
   with contestants;
 - `html`: the page, from `html_rows`, `html_cells` and `html_details`, with the scripts and styles of `page/`;
