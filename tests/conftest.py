@@ -14,7 +14,7 @@ from ioi_eval.sandbox.piston import probing
 from tests.forked_commands import ForkedCommands, forked_commands
 from tests.ordering import TESTS, rank
 from tests.selecting import deselect, set_full
-from tests.shared_work import copy_cache, first_alone, made_once, put_runner, shared_directory
+from tests.shared_work import copy_cache, first_alone, made_once, put_runner, shared_directory, use_kept_stage_runner
 from tests.small_good_program import use_small_good_program
 
 # A slow machine is not a failure: examples have no deadline.
@@ -78,6 +78,12 @@ def shared() -> Path:
     if not (path / "piston-transcripts").is_dir():  # another directory may have this name
         pytest.skip("no shared data beside the checkout")
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def stage_runner() -> None:
+    """Of the processes that share the tests only the first one compiles the stage runner."""
+    use_kept_stage_runner()
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,7 @@ from typing import IO, Any, TypeAlias
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import harness_digest, rules_digest, runner_meaning_digest
 from ioi_eval.sandbox.local.compiler import detect
+from tests.shared_work import use_kept_stage_runner
 
 COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
 
@@ -182,6 +183,7 @@ def serve() -> str:
         digest()  # no command has to compute these digests of the package's files again
     with contextlib.suppress(SetupError):
         detect("g++")  # nor to list the compiler's files again, unless these have changed
+    use_kept_stage_runner()
     adopt_orphans()
     gc.freeze()  # or each fork would look through all of it when it ends, which takes as long as importing it
     with socket.socket(fileno=int(sys.argv[1])) as channel:

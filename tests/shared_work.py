@@ -19,20 +19,25 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval import boxfiles, shipped
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cache_directory import delete_unused
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError
 from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.jobs.recipes import known_good_key
+from ioi_eval.model import JobFile
 from ioi_eval.new_files import new_file
 from ioi_eval.programs import Builder
+from ioi_eval.sandbox.local import scripts
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 KEPT = Path(__file__).resolve().parent.parent / ".pytest_cache" / "compiled"
 """What later test runs use, too. A file that was not used for two weeks is deleted."""
 
+
+_GRADERS = Path(__file__).resolve().parent.parent / "graders"
 
 STANDARDS = ("gnu++17", "gnu++20")
 """In which most programs of the tests are compiled."""
@@ -135,6 +140,24 @@ async def _build(cache: Path) -> list[str]:
             if not store.holds(key):
                 await builder.checks.require_working_compiler(std, target)
     return [runner_key(target.toolchain), *keys]
+
+
+def use_kept_stage_runner() -> None:
+    """Functions of this process need not compile the stage runner (`graders/stages.cpp`): it is compiled now, or was by
+    an earlier process. Without a compiler, nothing changes.
+    """
+    with contextlib.suppress(SetupError, OSError):
+        toolchain = detect("g++")
+        flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
+        path = KEPT / _digest(flags, [_GRADERS / "stages.cpp", _GRADERS / "runner"], Path())
+        KEPT.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with turn(path):
+            if not path.exists():
+                with new_file(path, durable=False) as file:
+                    file.write(asyncio.run(scripts.compile_stage_runner(toolchain, None)))
+            os.utime(path)
+        stage_runner = JobFile(name=shipped.STAGE_RUNNER, content=path.read_bytes(), executable=True)
+        scripts._stage_runners.known[toolchain] = stage_runner
 
 
 def compiled(target: Path, arguments: Sequence[str], sources: Iterable[Path], cwd: Path | None = None) -> Path:
