@@ -205,22 +205,36 @@ void test_room_on_disks() {
 
 // A checker or interpreter that cannot be opened is our failure: neither the checker's nor the plan's, whose job would not be
 // sent again.
+// While it exists, this process can open only so many more files.
+class DescriptorsLeft {
+ public:
+  explicit DescriptorsLeft(int count) {
+    int free = dup(0);  // the lowest number that is free, and all above it
+    close(free);
+    getrlimit(RLIMIT_NOFILE, &usual_);
+    rlimit few = {static_cast<rlim_t>(free + count), usual_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~DescriptorsLeft() { setrlimit(RLIMIT_NOFILE, &usual_); }
+
+ private:
+  rlimit usual_;
+};
+
 void test_no_descriptor_left() {
   Fd program(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   JobFiles files;
   files.inherit(format("checker=%d", program.get()));
   CHECK(fault_of([&] { executable(files, "checker"); }) == "no fault");
-  rlimit usual, none;
-  getrlimit(RLIMIT_NOFILE, &usual);
-  none = {static_cast<rlim_t>(program.get()) + 1, usual.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &none);
-  CHECK(fault_of([&] { executable(files, "checker"); }) == "system: open checker: Too many open files");
   RunPlan plan;
   plan.interpreter = "/proc/self/exe";
   Machine machine;
   Job job{plan, machine};
-  CHECK(fault_of([&] { open_interpreter(job, files); }) == "system: open /proc/self/exe: Too many open files");
-  setrlimit(RLIMIT_NOFILE, &usual);
+  {
+    DescriptorsLeft none(0);
+    CHECK(fault_of([&] { executable(files, "checker"); }) == "system: open checker: Too many open files");
+    CHECK(fault_of([&] { open_interpreter(job, files); }) == "system: open /proc/self/exe: Too many open files");
+  }
   plan.interpreter = "/nowhere/python3";
   CHECK(fault_of([&] { open_interpreter(job, files); }) == "plan: there is no interpreter /nowhere/python3: No such file or directory");
 }
@@ -238,16 +252,10 @@ void test_no_descriptor_for_an_artifact() {
   {
     Compilation compilation(plan, machine, files, lines);
     CHECK(fault_of([&] { compilation.run(); }) == "no fault" && lines.printed == 0);
-    rlimit usual;
-    getrlimit(RLIMIT_NOFILE, &usual);
-    int free = dup(0);  // the lowest number that is free, and all above it
-    close(free);
-    for (auto [more, what] : {std::pair{0, "the work directory"}, {1, "a.out"}}) {
-      rlimit none = {static_cast<rlim_t>(free + more), usual.rlim_max};
-      setrlimit(RLIMIT_NOFILE, &none);
+    for (auto [count, what] : {std::pair{0, "the work directory"}, {1, "a.out"}}) {
+      DescriptorsLeft left(count);
       CHECK(fault_of([&] { compilation.run(); }) == format("system: open %s: Too many open files", what));
     }
-    setrlimit(RLIMIT_NOFILE, &usual);
   }
   CHECK(rmdir(base) == 0);
 }
@@ -398,12 +406,8 @@ void test_messages() {
   receive();
   CHECK(received && strcmp(text, "text") == 0);
   CHECK(send_message(theirs.get(), "more", 5, {theirs.get()}));
-  rlimit before, none = {0, 0};
-  getrlimit(RLIMIT_NOFILE, &before);
-  none.rlim_max = before.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &none);
+  DescriptorsLeft none(0);
   CHECK(fault_of(receive) == "system: a descriptor was lost: is there a free one left?");
-  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 // More processes than one read of /proc shows.
@@ -418,16 +422,10 @@ void test_descendants() {
     CHECK(pid > 0);
   }
   CHECK(descendants(getpid()).size() == kMany);
-  rlimit usual;
-  getrlimit(RLIMIT_NOFILE, &usual);
-  int free = dup(0);  // the lowest number that is free, and all above it
-  close(free);
-  for (int more : {0, 1}) {  // without descriptors they are not "none": a limit would not hold, and nothing would be killed
-    rlimit none = {static_cast<rlim_t>(free + more), usual.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &none);
+  for (int count : {0, 1}) {  // without descriptors they are not "none": a limit would not hold, and nothing would be killed
+    DescriptorsLeft left(count);
     CHECK(fault_of([] { kill_leftovers({}); }).find(": Too many open files") != std::string::npos);
   }
-  setrlimit(RLIMIT_NOFILE, &usual);
   kill_leftovers({});
   CHECK(descendants(getpid()).empty());
   CHECK(fault_of([] { require_lists_of_children(); }) == "no fault");
