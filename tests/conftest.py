@@ -124,7 +124,7 @@ def short_requests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def small_good_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The known good program takes a tenth of its CPU time. `tests/test_known_good_program.py` has the real one."""
+    """The known good program takes a tenth of its CPU time. `tests/test_languages.py` compiles the real one."""
     use_small_good_program(monkeypatch)
 
 

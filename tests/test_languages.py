@@ -160,7 +160,7 @@ def visible_without(path: Path, hidden: Path) -> Iterator[Path]:
         yield path
 
 
-def test_the_script_of_the_classic_profile_has_the_same_known_good_program() -> None:
+def test_the_script_for_classic_jobs_has_the_same_known_good_program() -> None:
     """The script is written in bash and cannot import the list, so it has its own copy of the header names."""
     names = re.search(r"vector \{(.+)\}\.h$", boxfiles.read("compile").decode(), re.MULTILINE)
     assert names is not None

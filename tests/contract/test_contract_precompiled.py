@@ -25,7 +25,7 @@ def test_programs_are_the_same_with_a_worker_s_header(entering: Callable[..., An
 
     async def use(sandbox: Sandbox, target: Target) -> None:
         if target.profile != "bundled" or not target.is_remote:
-            pytest.skip("only workers in the bundled profile use it")
+            pytest.skip("a worker's header is tried in the bundled profile only")
         builder = Builder(sandbox, artifacts, Policy(compile=CompileLimits(cpu_s=60, wall_s=600)))
         argv = target.toolchain.compile_argv("a.cpp", "a.o", std=STD)
         for code in PROGRAMS.values():
