@@ -152,6 +152,12 @@ def test_manager_that_still_reads_has_not_ended_first(plain_box: Box, program: C
     assert (entry["verdict"], entry["score"], entry["code"]) == ("RE", "0", 5)
 
 
+def test_manager_that_closes_both_fifos_has_ended_first(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Also if its process ends later than the program, which then fails because its input has ended."""
+    entry = run_game(plain_box, program, "hangs-up play 0").only
+    assert (entry["verdict"], entry["message"], entry["code"]) == ("WA", "I have seen enough", 3)
+
+
 def test_program_killed_by_a_broken_pipe(plain_box: Box, program: Callable[..., Path]) -> None:
     """A program that writes after the manager's end is killed by SIGPIPE: the manager's 0 counts."""
     for _ in range(5):

@@ -129,6 +129,12 @@ int main(int argc, char** argv) {
     if (strcmp(score, "fails") == 0) return 1;
     verdict("0", "nothing came back");
   }
+  if (mode == "hangs-up") {  // closes both FIFOs, and ends after the program
+    fclose(to[0]);
+    fclose(from[0]);
+    usleep(200'000);
+    verdict(score, "I have seen enough");
+  }
   if (mode == "garbage") verdict("perfect", "not a score");
   if (mode == "too-much") verdict("1000", "a large score");
   if (mode == "translates") {  // when the program has ended
