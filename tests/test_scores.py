@@ -175,6 +175,16 @@ def test_judge_error_while_compiling_is_no_score() -> None:
     assert [(s.verdict, s.score, s.weighted_score) for s in result.subtasks] == [(Verdict.JE, None, None)]
 
 
+@pytest.mark.parametrize("score_type", ScoreType)
+def test_compile_error_is_zero_under_every_score_type(score_type: ScoreType) -> None:
+    """A submission that does not compile has 0 points, also where the points are those of its tests (`Sum`)."""
+    problem = replace(make_problem((60.0, "ab"), (40.0, "c")), score_type=score_type)
+    asked = Submission(id="s", problem=KEY, code="x")
+    result = submission_result(problem, asked, CompileOutcome(verdict=Verdict.CE), {})
+    assert (result.verdict, result.score) == (Verdict.CE, 0.0)
+    assert [subtask.weighted_score for subtask in result.subtasks] == [0.0, 0.0]
+
+
 def test_every_verdict_has_its_rank() -> None:
     """Every verdict is in the order of verdicts; a new verdict must be added there."""
     assert sorted(WORST_FIRST) == sorted(Verdict)
@@ -294,3 +304,14 @@ def test_a_total_is_that_of_cms() -> None:
     """
     result = judge(make_problem((35.0, "a"), (50.0, "b"), (15.0, "c"), precision=1), 0.53, 0.63, 0.46)
     assert result.score == cms_sum([subtask.points * (subtask.score or 0.0) for subtask in result.subtasks], 1) == 56.9
+
+
+def test_a_total_of_sums_is_that_of_cms() -> None:
+    """CMS adds the products of all tests, and rounds once: to 1.28. With the mean of each subtask as a float in place
+    of its tests, the total would be 1.29.
+    """
+    problem = replace(make_problem((4.5, "abc"), (3.0, "def")), score_type=ScoreType.SUM)
+    scores = (0.7, 0.005, 0.015, 0.005, 0.1, 0.1)
+    parameters = (1.5, 1.5, 1.5, 1.0, 1.0, 1.0)
+    wanted = cms_sum([score * parameter for score, parameter in zip(scores, parameters, strict=True)], 2)
+    assert judge(problem, *scores).score == wanted == 1.28
