@@ -207,6 +207,14 @@ def test_the_score_of_a_slower_run_alone_is_a_bound_too() -> None:
     assert judging.outcomes()["a"].score == 0.25
 
 
+def test_a_slower_run_alone_with_a_wrong_output_ends_the_runs() -> None:
+    """The score is 0 whatever a further run gives, so there is none, although an earlier run alone was faster."""
+    judging = judging_of(make_problem("a"), near_limit_repeats=9)
+    for run in (late("a", 1100.0), late("a", 1050.0), late("a", 1080.0, 0.0)):
+        judging.record(run)
+    assert judging.is_done()
+
+
 def summed(tests: str) -> Judging:
     """Judging of a problem in which each test counts by itself (Sum)."""
     return judging_of(scored_as(make_problem(tests), ScoreType.SUM, 1.0))
@@ -251,6 +259,17 @@ def test_consecutive_late_repetitions_are_counted_across_rounds() -> None:
     assert names(judging.late_reruns()) == "d"
     judging.record(late("d", 1100.0))
     assert judging.is_done()
+
+
+def test_a_failed_repetition_does_not_count_among_consecutive_late_ones() -> None:
+    """Late, late, not run: one more late repetition makes three in a row."""
+    judging = summed("abcdefgh")
+    for place, test in enumerate("abcdefgh"):
+        judging.record(late(test, 1100.0 + place))
+    for test in "ab":
+        judging.record(late(test, 1100.0))
+    record(judging, "c", "sandbox")
+    assert names(judging.late_reruns()) == "d"
 
 
 def test_the_first_zero_is_repeated_even_if_other_tests_are_late() -> None:
