@@ -187,6 +187,29 @@ def test_artifacts_arrive_byte_for_byte() -> None:
         compile_answer(stage(step, artifact | {"base64": "!"}), NONCE)
 
 
+@pytest.mark.parametrize("value", [-1, 1 << 63, True, 1.0, "1", None])
+def test_a_number_that_cannot_be_is_refused(value: object) -> None:
+    """A number that is negative, too large or of another type is an error of ours, never part of an outcome."""
+    with pytest.raises(GarbledError, match="malformed"):
+        read(stage(line(memory_bytes=value)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"signal": 11}, "killed by SIGSEGV"),
+        ({"code": 3}, "exit code 3"),
+        ({"verdict": "TLE"}, "CPU time over the limit"),
+        ({"verdict": "MLE"}, "memory over the limit"),
+        ({"limit": "threads"}, "too many threads at once"),
+    ],
+)
+def test_a_failure_without_a_message_gets_ours(changes: dict[str, Any], message: str) -> None:
+    """It says which limit stopped the program, or how the program ended."""
+    failed = line(**{"verdict": "RE", "score": "0", "message": "", **changes})
+    assert read(stage(failed)).tests[0].message == message
+
+
 def test_a_score_changed_in_transit_is_refused() -> None:
     """With any other digit the line is valid, but the checksum differs."""
     answer = answer_text([line(verdict="PA", score="0.25")], NONCE)
