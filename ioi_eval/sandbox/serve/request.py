@@ -251,7 +251,7 @@ def _contents(files: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
 
 def _path_in_box(name: str) -> str:
     """The path below the box's directory, as by Node's `path.join`; 500 if Node or the file system would refuse it."""
-    path = posixpath.normpath(f"./{name}".replace("//", "/"))
+    path = posixpath.normpath(f"./{name}")
     parts = path.split("/")
     out = parts[0].startswith("..") or path == "." or name.endswith("/") or "\0" in name
     if out or len(path.encode()) > _MAX_PATH_BYTES or any(len(part.encode()) > 255 for part in parts):
