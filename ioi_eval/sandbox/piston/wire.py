@@ -260,7 +260,7 @@ def _check_names(files: Sequence[JobFile]) -> None:
     for name in names:
         if _PLAIN_NAME.fullmatch(name):
             continue
-        parts = name.split("/") if "/" in name else (name,)
+        parts = name.split("/")
         if "\0" in name or any(part in _NO_NAMES or len(part.encode()) > 255 for part in parts):
             raise RejectedError(f"{name!r} cannot be the name of a file in a box")
         for depth in range(1, len(parts)):
