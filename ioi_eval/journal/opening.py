@@ -234,8 +234,8 @@ def load(path: Path, fd: int, index: Index, notes: list[str], *, advice: str = _
             if frames.MAGIC.startswith(bytes(buffer[:start])):
                 return 0  # killed while the first line was written
             raise InputError(f"{path}: not a journal of this version of ioi-eval; {advice}")
-        end = frames.after_magic(buffer, start)
-        for frame in frames.whole_frames(buffer, end):
+        end = start
+        for frame in frames.whole_frames(buffer, start):
             index.add(frame.kind, frame.keys, frame.offset)
             end = frame.end
         end = frames.after_magic(buffer, end)
