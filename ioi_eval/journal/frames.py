@@ -19,7 +19,6 @@ MAGIC = b"ioi-eval journal 1\n"
 """The first line of every journal; the number is the version of the format."""
 
 _HEAD = re.compile(rb"([0-9a-f]{8}) ([0-9]{1,12}) ([0-9]{1,18}) ([hrfc]) ([0-9a-f]{32}) ([0-9a-f]{32}) ")
-HEAD_BYTES = 128  # the longest head is 109 bytes
 _NONE = bytes(16)
 
 
@@ -94,9 +93,9 @@ def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame
     )
 
 
-def record_length(head: bytes) -> int | None:
-    """A record's length, newline included, from its first `HEAD_BYTES`; `None` if they are not the head of a record."""
-    match = _HEAD.match(head)
+def record_length(buffer: bytes) -> int | None:
+    """The length of the record that begins here, newline included; `None` if no record begins here."""
+    match = _HEAD.match(buffer)
     return None if match is None else match.end() + int(match[2]) + 1
 
 

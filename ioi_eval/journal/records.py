@@ -77,7 +77,7 @@ class RecordFile:
     def read(self, offset: int) -> Record:
         """The record at an offset."""
         buffer = os.pread(self.fd, 65536, offset)
-        length = frames.record_length(buffer[: frames.HEAD_BYTES])
+        length = frames.record_length(buffer)
         while length is not None and len(buffer) < length:
             more = os.pread(self.fd, length - len(buffer), offset + len(buffer))
             if not more:
