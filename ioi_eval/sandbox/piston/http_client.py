@@ -208,7 +208,6 @@ class HttpClient:
         self._logins: dict[URL, str] = {}  # by the base URL of the server's API
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Wait] = set()
-        self._next_sweep: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -226,8 +225,7 @@ class HttpClient:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._next_sweep is not None:
-            self._next_sweep.cancel()
+        self._next_sweep.cancel()
         session, self._session = self._session, None  # first, as a job whose connection breaks is sent again at once
         if session is not None:
             await session.close()
