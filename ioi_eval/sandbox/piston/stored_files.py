@@ -134,10 +134,10 @@ class Variant:
 
 
 def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
-    """The job that uses the files of its problem's package, except those with the hashes `absent`; `None` if it can use
-    none."""
+    """The job, of kind RUNNER, that uses the files of its problem's package, except those with the hashes `absent`;
+    `None` if it can use none."""
     package = job.package
-    if package is None or job.kind is not JobKind.RUNNER or ALL in absent:
+    if package is None or ALL in absent:
         return None
     lines: list[str] = []
     left_out: set[str] = set()
@@ -162,12 +162,12 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
 
 
 def without_runner(job: Job, package: str = "") -> Variant | None:
-    """The job that uses the runner of our package, or of `wire.RUN_PACKAGE`; `None` if the job has no runner.
+    """The job, of kind RUNNER, that uses the runner of our package, or of `wire.RUN_PACKAGE`; `None` if it has none.
 
     `ioi-eval serve` reads `stored`, and starts its own runner; on Piston the script finds the package's runner.
     """
     runner = next((file.content for file in job.files if file.name == "runner"), None)
-    if runner is None or job.kind is not JobKind.RUNNER:
+    if runner is None:
         return None
     file_hash = digest(runner)
     others = [file for file in job.files if file.name != "runner"]
