@@ -85,7 +85,7 @@ class Events:
 
 def _json_value(value: Any) -> Any:
     """The value in types that JSON has, without secrets."""
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
