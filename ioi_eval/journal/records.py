@@ -72,7 +72,7 @@ class RecordFile:
             failure = self._failed("fsync", error, unknown)
             self._refused = str(failure)
             raise failure from error
-        self.safe = max(self.safe, end)
+        self.safe = end
 
     def read(self, offset: int) -> Record:
         """The record at an offset."""
