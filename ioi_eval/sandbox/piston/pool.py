@@ -192,7 +192,7 @@ class Pool:
         state, machine = request.state, request.reserved
         held, request.holds_slot = request.holds_slot, False
         if machine is not None:
-            self._release_machine(request, now)
+            self._release_machine(request, machine, now)
         if held and state is not None:
             del state.running[request]
             state.machine.running -= 1
@@ -318,13 +318,11 @@ class Pool:
             self._offer_or_withdraw(state, now)
         self._serve_machine(machine, now)
 
-    def _release_machine(self, request: SlotRequest, now: float) -> None:
-        machine, request.reserved = request.reserved, None
+    def _release_machine(self, request: SlotRequest, machine: Machine, now: float) -> None:
+        request.reserved = machine.reserved_by = None
         self._reserving.pop(request, None)
-        if machine is not None:
-            machine.reserved_by = None
-            for state in machine.endpoints:
-                self._offer_or_withdraw(state, now)
+        for state in machine.endpoints:
+            self._offer_or_withdraw(state, now)
 
     def _serve_machine(self, machine: Machine, now: float) -> None:
         """After a change on a machine: give it to a job that waits to run alone, else give its slots to other jobs."""
@@ -332,7 +330,7 @@ class Pool:
         if request is None and not machine.running:
             request = next((each for each in self._reserving if machine.serving(each.group)), None)
             if request is not None and (left := request.reserved) is not None:  # it waited for another machine
-                self._release_machine(request, now)
+                self._release_machine(request, left, now)
                 self._reserve(request, machine, now)
                 self._serve_machine(left, now)
                 return
@@ -347,7 +345,7 @@ class Pool:
         no endpoint in service any more, or if the job must be held back."""
         serving = machine.serving(request.group)
         if not serving or (request.is_retry and not self._budget.allows_retry(now)):
-            self._release_machine(request, now)
+            self._release_machine(request, machine, now)
             self._enqueue(request, now)
             self._serve_machine(machine, now)
         elif not machine.running:
