@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import FileIO
-from pathlib import Path
 from typing import TypeAlias
 
 from ioi_eval.errors import SetupError
@@ -60,11 +59,10 @@ class _SpooledBytes:
 
 
 class RequestSpool:
-    """Makes requests, and stores their serialised contents in a file of at most `max_bytes`: a year of IOI tests is up
-    to 1.8 GB. Its directory is by default the system's for temporary files."""
+    """Makes requests, and stores their serialised contents in a temporary file of at most `max_bytes`: a year of IOI
+    tests is up to 1.8 GB."""
 
-    def __init__(self, directory: Path | None = None, *, max_bytes: int = 8 << 30) -> None:
-        self._directory = directory
+    def __init__(self, *, max_bytes: int = 8 << 30) -> None:
         self._max_bytes = max_bytes
         self._file: FileIO | None = None
         self._end = 0
@@ -110,7 +108,7 @@ class RequestSpool:
                 async with self._encoders:
                     encoded = await asyncio.to_thread(lambda: encode(read_content(blob)))
                     room = self._reserve(encoded.size)
-                    await asyncio.to_thread(self._write, encoded.whole(), room)
+                    await asyncio.to_thread(_write, encoded.whole(), room)
                     literal = self._literals[key] = replace(encoded, data=room)
         self._locks.pop(key, None)
         return literal
@@ -119,27 +117,30 @@ class RequestSpool:
         """Room in the file for a literal. A new file is started if this one would be too long."""
         if self._file is None or self._end + size > self._max_bytes:
             self._literals.clear()
-            self._file, self._end = self._new_file(), 0
+            self._file, self._end = _new_file(), 0
         offset, self._end = self._end, self._end + size
         return _SpooledBytes(file=self._file, offset=offset, size=size)
 
-    def _write(self, data: bytes, room: _SpooledBytes) -> None:
-        rest, at = memoryview(data), room.offset
-        try:
-            while rest:
-                written = os.pwrite(room.file.fileno(), rest, at)
-                rest, at = rest[written:], at + written
-        except OSError as error:
-            raise self._no_room(error) from error
 
-    def _new_file(self) -> FileIO:
-        try:
-            return tempfile.TemporaryFile(buffering=0, prefix="ioi-eval-spool-", dir=self._directory)
-        except OSError as error:
-            raise self._no_room(error) from error
+def _write(data: bytes, room: _SpooledBytes) -> None:
+    rest, at = memoryview(data), room.offset
+    try:
+        while rest:
+            written = os.pwrite(room.file.fileno(), rest, at)
+            rest, at = rest[written:], at + written
+    except OSError as error:
+        raise _no_room(error) from error
 
-    def _no_room(self, error: OSError) -> SetupError:
-        where = self._directory or tempfile.gettempdir()
-        return SetupError(
-            f"serialised test data cannot be kept in {where}: {error.strerror}; free space there or set TMPDIR"
-        )
+
+def _new_file() -> FileIO:
+    try:
+        return tempfile.TemporaryFile(buffering=0, prefix="ioi-eval-spool-")
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+def _no_room(error: OSError) -> SetupError:
+    where = tempfile.gettempdir()
+    return SetupError(
+        f"serialised test data cannot be kept in {where}: {error.strerror}; free space there or set TMPDIR"
+    )

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -37,13 +38,14 @@ def text_of(literal: Literal) -> str:
     return text
 
 
-def test_a_blob_is_encoded_once(tmp_path: Path) -> None:
+def test_a_blob_is_encoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many callers at the same time get the same literal, and the blob is not read again."""
     content = b"1 2 3\n" * 200_000
     kept = blob(tmp_path / "input", content)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     async def ask() -> None:
-        spool = RequestSpool(tmp_path)
+        spool = RequestSpool()
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(spool.literal(kept)) for _ in range(20)]
         kept.path.unlink()
@@ -62,7 +64,7 @@ def test_a_blob_has_a_deflated_form_beside_its_own(tmp_path: Path) -> None:
     checker, numbers = blob(tmp_path / "checker", content), blob(tmp_path / "input", b"1 2 3\n" * 50_000)
 
     async def ask() -> None:
-        spool = RequestSpool(tmp_path)
+        spool = RequestSpool()
         plain, small = await spool.literal(checker), await spool.literal(checker, may_deflate=True)
         assert small is await spool.literal(checker, may_deflate=True)
         assert (plain.deflated, plain.encoding, base64.b64decode(text_of(plain))) == (False, "base64", content)
@@ -97,7 +99,7 @@ def test_a_full_file_is_replaced(tmp_path: Path) -> None:
     blobs = [blob(tmp_path / str(number), str(number).encode() * 50_000) for number in range(6)]
 
     async def ask() -> None:
-        spool = RequestSpool(tmp_path, max_bytes=120_000)
+        spool = RequestSpool(max_bytes=120_000)
         literals = [await spool.literal(each) for each in blobs]
         spool.close()
         for number, literal in enumerate(literals):
@@ -121,13 +123,15 @@ def test_a_changed_blob_is_an_error(tmp_path: Path) -> None:
         asyncio.run(ask(kept))
 
 
-def test_no_directory_for_the_file(tmp_path: Path) -> None:
-    """If the file cannot be made in the directory, the error says what to set."""
+def test_no_directory_for_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the file cannot be made in the directory for temporary files, the error names it and says what to set."""
+    absent = str(tmp_path / "absent")
+    monkeypatch.setattr(tempfile, "tempdir", absent)
 
     async def ask() -> None:
-        await RequestSpool(tmp_path / "absent").literal(blob(tmp_path / "input", b"1" * 10_000))
+        await RequestSpool().literal(blob(tmp_path / "input", b"1" * 10_000))
 
-    with pytest.raises(SetupError, match="set TMPDIR"):
+    with pytest.raises(SetupError, match=rf"cannot be kept in {re.escape(absent)}: .*set TMPDIR"):
         asyncio.run(ask())
 
 
@@ -149,7 +153,7 @@ def test_a_file_that_cannot_be_read_while_a_job_is_sent(
         writer.close()
 
     async def send() -> None:
-        literal = await RequestSpool(tmp_path).literal(blob(tmp_path / "input", b"1 2 3\n"))
+        literal = await RequestSpool().literal(blob(tmp_path / "input", b"1 2 3\n"))
         monkeypatch.setattr("ioi_eval.sandbox.piston.spool.os.pread", pread)
         body = Body(segments=(b"{", literal.data), size=1 + literal.size, max_run_s=1.0)
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
