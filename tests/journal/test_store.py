@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -274,6 +275,17 @@ def test_a_file_system_without_fsync_of_directories_suffices() -> None:
     store._sync_name(Path("/proc"))
 
 
+def test_a_directory_that_cannot_be_synced_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power failure could take the file's name, and with it all results."""
+
+    def fsync(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(SetupError, match="journal: cannot be written: Input/output error"):
+        Journal(tmp_path, options={})
+
+
 def test_after_a_failed_fsync_nothing_more_is_reported_as_synced(tmp_path: Path) -> None:
     """The kernel reports a failure once, and may have dropped the data. A later success is no evidence."""
     source, sink = os.pipe()  # can be written, and cannot be synced
@@ -329,6 +341,8 @@ def test_temporary_records_leave_no_file(tmp_path: Path) -> None:
     assert records.find(keys(2).submission) is None
     assert len(records) == 1
     records.close()
+    with pytest.raises(ValueError, match="closed file"):
+        records._file.fileno()
 
 
 FILL = """
