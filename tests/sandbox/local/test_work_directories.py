@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import fcntl
@@ -19,6 +20,7 @@ import pytest
 
 from ioi_eval.errors import TransientError
 from ioi_eval.sandbox.local import work_directories
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
 
 HOLD = """
@@ -72,6 +74,18 @@ def test_the_directory_of_a_killed_process_is_removed(temporary_directory: Path)
     holder.communicate()
     sweep()
     assert not directory.exists()
+
+
+def test_opening_a_sandbox_removes_what_killed_processes_have_left(temporary_directory: Path) -> None:
+    """So temporary files of killed runs do not fill the disk."""
+
+    async def enter() -> None:
+        async with LocalSandbox(slots=1):
+            pass
+
+    (temporary_directory / "ioi-eval-job-left").mkdir()
+    asyncio.run(enter())
+    assert list(temporary_directory.iterdir()) == []
 
 
 def test_another_users_directory_leads_nowhere(temporary_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
