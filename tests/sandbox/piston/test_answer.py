@@ -197,6 +197,12 @@ def test_messages_of_refusals_are_short() -> None:
     assert len(str(answer.error_of(502, HTML * 1000))) < 400
 
 
+def test_an_answer_that_is_not_json_is_quoted() -> None:
+    """The message says so, and has the beginning of the answer."""
+    with pytest.raises(TransportError, match=r"not JSON \(.*\): Bad gateway$"):
+        answer.execution(200, b"Bad gateway")
+
+
 @pytest.mark.parametrize(
     "content",
     [
