@@ -368,8 +368,6 @@ class Pool:
         if forget and not state.is_listed and not state.running:
             self._endpoints.pop(state.endpoint.url, None)
             machine.endpoints.pop(state, None)
-            if not machine.endpoints and machine.reserved_by is None:
-                self._machines.pop(state.endpoint.machine, None)
 
     def _offer_or_withdraw(self, state: EndpointState, now: float) -> None:
         """Offer an endpoint in its group exactly if it has a free slot."""
