@@ -65,6 +65,16 @@ def test_time_limits_for_the_scripts_of_cms_ioi() -> None:
         assert (found.what, found.severity) == ("run_timeout", expected)
 
 
+def test_short_time_limits_for_compiling_exclude_no_worker() -> None:
+    """Submissions compile in less than a checker may need."""
+    of_server = installed(Starter.IOI_EVAL, compile_timeout=5_000, compile_cpu_time=5_000)
+    found = conditions_of(of_server, is_bundled=True, output_bytes=4 << 20, body_bytes=48 << 20)
+    assert [(each.what, each.severity) for each in found[:2]] == [
+        ("compile_timeout", Severity.WARNING),
+        ("compile_cpu_time", Severity.WARNING),
+    ]
+
+
 def test_the_runner_checks_the_same_limits() -> None:
     """A worker that the client has accepted must not be refused by the runner, for the same limits."""
     numbers = boxfiles.read("runner/numbers.h").decode()
