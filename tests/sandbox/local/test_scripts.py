@@ -10,6 +10,7 @@ import resource
 import secrets
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -47,6 +48,14 @@ def script_job(
         compile_limits=limits,
         run_limits=limits,
     )
+
+
+def test_each_stage_has_its_own_limits() -> None:
+    """Without limits for compiling, those of the run apply to both."""
+    narrow = replace(WIDE, cpu_ms=1_000)
+    job = replace(script_job("", ""), compile_limits=narrow)
+    assert [(each.stage, each.limits) for each in commands(job)] == [("compile", narrow), ("run", WIDE)]
+    assert {each.limits for each in commands(replace(job, compile_limits=None))} == {WIDE}
 
 
 class Boxes:
