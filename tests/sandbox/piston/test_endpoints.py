@@ -87,6 +87,12 @@ def test_a_login_is_not_shown_if_its_endpoint_is_refused(text: str) -> None:
     assert "sec" not in str(refused.value)
 
 
+def test_how_several_endpoints_are_named() -> None:
+    """The message about blanks between them says how they are separated."""
+    with pytest.raises(InputError, match=r"write http://host:port \(several with commas between them\)$"):
+        endpoint_source("w1:2000 w2:2000")
+
+
 def test_a_file_is_read_each_time(tmp_path: Path) -> None:
     """A file may have comments, commas and a byte order mark, and may be combined with URLs. Changes are found."""
     path = tmp_path / "workers.txt"
