@@ -109,20 +109,39 @@ def test_a_change_has_a_deadline(tmp_path: Path, repository: SilentRepository) -
     asyncio.run(ask())
 
 
+class ReadWhenAsked(InstalledPackages):
+    """Packages whose repository is read when it may be, with a count of the readings."""
+
+    def __init__(self, directory: Path, repository: str) -> None:
+        super().__init__(directory, repository)
+        self.readings, self.may_read = 0, threading.Event()
+
+    def list_repository(self) -> dict[Runtime, tuple[str, str]]:
+        """The packages of the repository."""
+        self.readings += 1
+        self.may_read.wait()
+        return super().list_repository()
+
+
 def test_several_requests_for_the_list_share_one_reading(tmp_path: Path) -> None:
-    """If one of the requests is cancelled, the others still get the list."""
+    """If one of the requests is cancelled, the others still get the list. A later request reads it again."""
 
     async def ask() -> None:
         (tmp_path / "index").write_text(f"{LANGUAGE},1.0.0,{'0' * 64},http://nowhere/x\n")
-        packages = ServedPackages(InstalledPackages(tmp_path / "packages", str(tmp_path)))
+        read = ReadWhenAsked(tmp_path / "packages", str(tmp_path))
+        packages = ServedPackages(read)
         tasks = [asyncio.create_task(packages.list_repository()) for _ in range(MANY)]
         await asyncio.sleep(0)
-        cancelled = tasks[0].cancel()  # not if it has the list already
+        assert tasks[0].cancel()
+        read.may_read.set()
         found = await asyncio.gather(*tasks, return_exceptions=True)
-        assert isinstance(found[0], asyncio.CancelledError) == cancelled
+        assert isinstance(found[0], asyncio.CancelledError)
         for each in found[1:]:
             assert isinstance(each, list)
             assert [runtime.language for runtime in each] == [LANGUAGE]
+        assert read.readings == 1
+        (tmp_path / "index").write_text("")
+        assert await packages.list_repository() == []
         packages.close()
 
     asyncio.run(ask())
