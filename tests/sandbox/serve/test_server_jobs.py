@@ -6,12 +6,16 @@ import base64
 import json
 import secrets
 
+import pytest
+
 from ioi_eval.config import CompileLimits
+from ioi_eval.errors import IoiEvalError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.find_runner import find_runner_job, runner_binary
 from ioi_eval.jobs.runner_answer import compile_answer
 from ioi_eval.model import Execution, Isolation, Stage
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston import literals, wire
 from ioi_eval.sandbox.piston.stored_files import digest, runner_line, without_runner
 from ioi_eval.toolchain import Toolchain
@@ -133,6 +137,22 @@ def test_a_bash_job_may_have_files_of_any_name(served: Served) -> None:
     answer = served.execute(files=files).json()
     assert "compile" not in answer
     assert answer["run"]["stdout"] == "exit 6exit 5"
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"), [(OverloadError, 503), (TransientError, 500), (RejectedError, 500), (SetupError, 500)]
+)
+def test_a_failure_of_the_sandbox_has_a_message(
+    served: Served, monkeypatch: pytest.MonkeyPatch, failure: type[IoiEvalError], status: int
+) -> None:
+    """A client learns the reason, and whether this machine is only too busy."""
+
+    async def fail(*_: object) -> Execution:
+        raise failure("the reason")
+
+    monkeypatch.setattr(LocalSandbox, "run_commands", fail)
+    answer = served.execute(files=[{"content": "echo"}])
+    assert (answer.status_code, answer.json()) == (status, {"message": "the reason"})
 
 
 def test_large_files_and_answers(served: Served) -> None:
