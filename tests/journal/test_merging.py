@@ -77,8 +77,19 @@ def test_a_result_has_precedence_over_a_failure(tmp_path: Path) -> None:
     """In any order: one run has repeated a test at which the judge program had failed."""
     one = write(tmp_path / "1", (RecordKind.FINAL_JE, "a", 1, None), (RecordKind.RESULT, "b", 2, 3))
     two = write(tmp_path / "2", (RecordKind.RESULT, "a", 1, 5), (RecordKind.FINAL_JE, "b", 2, None))
-    merge([one, two], tmp_path / "out")
+    merged = merge([one, two], tmp_path / "out")
+    assert (merged.results, merged.failures, merged.left_out) == (2, 1, 1)
     assert scores(tmp_path / "out", ("a", 1), ("b", 2)) == [5, 3]
+
+
+@pytest.mark.parametrize("beginning", [b"", b"ioi-eval jour"])
+def test_a_journal_whose_run_was_killed_at_once_has_no_records(tmp_path: Path, beginning: bytes) -> None:
+    """The first line of its journal is absent, or not complete."""
+    one = write(tmp_path / "1", (RecordKind.RESULT, "a", 1, 5))
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / "journal").write_bytes(beginning)
+    assert merge([tmp_path / "2", one], tmp_path / "out").results == 1
+    assert scores(tmp_path / "out", ("a", 1)) == [5]
 
 
 def test_a_copy_counts_like_the_copied_result(tmp_path: Path) -> None:
