@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import random
 import shutil
@@ -226,6 +227,28 @@ def test_final_jes_are_marked_and_never_copied(tmp_path: Path) -> None:
         assert again is not None
         assert not again.is_final_je
         assert again.offset > found.offset
+
+
+def test_a_record_of_a_file_that_was_cut_during_the_run_is_damaged(tmp_path: Path) -> None:
+    """Also a record that is longer than what is read at once."""
+    with Journal(tmp_path, options={}) as journal:
+        offset = journal.append(RecordKind.RESULT, keys(1), b'"%b"' % (b"x" * 200_000))
+        os.truncate(journal.path, offset + 100_000)
+        with pytest.raises(InputError, match=f"the record at offset {offset} is damaged"):
+            journal.read(offset)
+
+
+def test_a_file_system_without_locks_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run goes on, and the user must see to it that there is no second one."""
+
+    def flock(*_: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with Journal(tmp_path, options={}) as journal:
+        assert journal.notes == [
+            f"{tmp_path}: this file system has no locks (No locks available): do not start a second run here"
+        ]
 
 
 def test_records_are_synced_in_groups(tmp_path: Path) -> None:
