@@ -42,8 +42,10 @@ def test_packages_cannot_be_changed(served: Served, method: str, message: str) -
     here = served.client.request(method, "/packages", json={"language": "cms_ioi", "version": "1.0.0"})
     assert here.status_code == 500
     assert here.json()["message"] == message
-    other = served.client.request(method, "/packages", json={"language": "nopkg", "version": "1.0.0"})
-    assert (other.status_code, other.json()) == (404, {"message": "Requested package nopkg-1.0.0 does not exist"})
+    for language, version in (("nopkg", "1.0.0"), ("cms_ioi", "9.0.0")):
+        other = served.client.request(method, "/packages", json={"language": language, "version": version})
+        message = f"Requested package {language}-{version} does not exist"
+        assert (other.status_code, other.json()) == (404, {"message": message})
     empty = served.client.request(method, "/packages", json={})
     assert empty.json() == {"message": "Requested package undefined-undefined does not exist"}
 
