@@ -93,6 +93,7 @@ def test_bodies_that_cannot_be_unpacked(body: bytes, encoding: str) -> None:
         unpack(body, encoding, 1000)
     assert caught.value.status == 400
     assert set(caught.value.answer or {}) == {"stack"}
+    assert ('unsupported content encoding "br"' in str(caught.value)) == (encoding == "br")
 
 
 def refused(body: bytes) -> str:
