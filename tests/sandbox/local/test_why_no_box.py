@@ -205,6 +205,7 @@ FAILS, NO_MOUNTS = ("sh", "-c", "exit 1", "sh"), ("sh", "-c", 'case "$*" in *--m
         ),
         (NO_MOUNTS, {"self__attr__current": "docker-default (enforce)\n"}, "--security-opt apparmor=unconfined"),
         (NO_MOUNTS, {"self__attr__current": "unconfined\n"}, "nothing can be mounted in it (exit code 1)"),
+        (NO_MOUNTS, {"self__attr__current": "system_u:system_r:container_t:s0\0"}, "nothing can be mounted in it"),
         (FAILS, {"self__mountinfo": "1 2 0:1 / /home rw - ext4 x rw\n"}, "in a chroot the kernel makes no user"),
         (FAILS, {}, "the kernel makes no user namespace (exit code 1)"),
     ],
