@@ -227,5 +227,5 @@ def _for_judges(limits: StageLimits) -> StageLimits:
     """More memory and wall clock than a request allows: our own scripts enforce the program's limits themselves, and
     their stages also run compilers, checker and shell. (Real servers apply the request's limits to whole stages, and so
     judge right answers wrong.)"""
-    memory = None if limits.memory_bytes is None else max(limits.memory_bytes, DEFAULT_MEMORY_BYTES)
+    memory = max(limits.memory_bytes or 0, DEFAULT_MEMORY_BYTES)
     return replace(limits, memory_bytes=memory, wall_ms=max(limits.wall_ms, _JUDGE_WALL_MS))
