@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,6 +129,27 @@ def test_encoding_and_decoding_change_nothing(result: SubmissionResult) -> None:
 def test_the_same_for_apps(result: apps.AppsResult) -> None:
     """Through JSON, for any result."""
     assert apps.decode_result(orjson.loads(orjson.dumps(apps.encode_result(result)))) == result
+
+
+@pytest.mark.parametrize("compiled", [None, Verdict.CE])
+def test_verdicts_and_isolation_are_not_texts(compiled: Verdict | None) -> None:
+    """Code asks whether a verdict `is` one of them, and a text that is equal never is."""
+    outcome = TestOutcome(test="1", verdict=Verdict.WA, score=0.0)
+    subtask = SubtaskResult(subtask="s", verdict=Verdict.WA, score=0.0, points=1, weighted_score=0, tests=(outcome,))
+    result = SubmissionResult(
+        submission="1",
+        problem=ProblemKey(year=2024, id="nile"),
+        verdict=Verdict.WA,
+        score=0,
+        compile=CompileOutcome(verdict=compiled),
+        subtasks=(subtask,),
+        isolation=Isolation.FULL,
+    )
+    again = decode_result(orjson.loads(orjson.dumps(encode_result(result))))
+    (read,) = again.subtasks
+    assert again.verdict is read.verdict is read.tests[0].verdict is Verdict.WA
+    assert again.compile.verdict is compiled
+    assert again.isolation is Isolation.FULL
 
 
 def test_an_outcome_in_several_subtasks_is_written_once() -> None:
