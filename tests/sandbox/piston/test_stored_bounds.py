@@ -11,7 +11,7 @@ from ioi_eval.model import TestCase as Case
 from ioi_eval.sandbox.piston.problem_packages import data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import LIST, digest
 from ioi_eval.sandbox.serve import request, served_runtimes
-from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
+from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored
 from ioi_eval.sandbox.serve.request import MAX_FILES, Refusal, Request
 from tests.small_problems import small_problem
 
@@ -87,3 +87,10 @@ def test_a_plan_in_the_request_is_accepted(packages: InstalledPackages) -> None:
         else:
             with pytest.raises(Refusal):
                 served_runtimes.stored_work(wanted, files, {"runner": RUNNER})
+
+
+def test_a_runner_of_another_version_is_not_replaced_by_ours(packages: InstalledPackages) -> None:
+    """The plan is for that version. The client is told to send all files, the runner too, which its script starts."""
+    wanted, files = checked_request_of(packages, stored_line("runner", RUNNER), plan="ioi-eval-runner 1\nend\n")
+    with pytest.raises(NotStored, match=r"^not stored: \* is for another version of the runner"):
+        served_runtimes.stored_work(wanted, files, {"runner": b"another version"})
