@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
+import pytest
+
 from ioi_eval.errors import SandboxError, TargetLostError, UnavailableError
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint
-from ioi_eval.sandbox.piston.pool import LOST_AFTER_S, TICK_S
+from ioi_eval.sandbox.piston.job_end import JobEnd
+from ioi_eval.sandbox.piston.pool import LEAST_UNCONNECTED, LOST_AFTER_S, TICK_S, Pool
 from tests.sandbox.pool_world import PATIENCE_S, World
 
 
@@ -97,3 +102,21 @@ def test_jobs_with_only_one_group_wait_at_most_for_patience() -> None:
     assert failures(world) == [TargetLostError]
     world.request("old", is_only=True)
     assert failures(world) == [TargetLostError] * 2
+
+
+@pytest.mark.parametrize(("groups", "failure"), [(["old"], UnavailableError), (["old", "new"], TargetLostError)])
+def test_a_group_in_service_that_accepts_no_job(groups: list[str], failure: type[SandboxError]) -> None:
+    """The group itself is no other one that could judge the job."""
+    pool, now = Pool(patience_s=PATIENCE_S, rng=random.Random(1)), 0.0
+    for name in groups:
+        pool.add(Endpoint(url=f"w-{name}", machine=name, group=name), now)
+    request = pool.request("old", now)
+    for _ in range(LEAST_UNCONNECTED):
+        assert request.holds_slot
+        pool.release(request, JobEnd.NOT_SERVED, now)
+        now += PATIENCE_S
+        for url in pool.tick(now):
+            pool.check_ended(url, True, now)
+        assert pool.in_service("old") == 1
+        pool.retry(request, now, may_have_started=False)
+    assert type(request.failure) is failure
