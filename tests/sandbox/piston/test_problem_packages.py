@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tarfile
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,8 @@ import pytest
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import SetupError
+from ioi_eval.model import TestCase as Case
+from ioi_eval.sandbox import read_content
 from ioi_eval.sandbox.piston.problem_packages import (
     data_of,
     list_packages,
@@ -32,6 +36,25 @@ def test_equal_contents_make_equal_packages(tmp_path: Path) -> None:
     second = make_package(tmp_path / "two", package_of(other), kept)
     assert first == second
     assert (tmp_path / "one" / first.file).read_bytes() == (tmp_path / "two" / second.file).read_bytes()
+
+
+def test_a_package_has_the_checksum_of_each_of_its_files(tmp_path: Path) -> None:
+    """So the runner sees that a file is damaged."""
+    problem = some_problem(b"a" * LARGE, b"b" * LARGE)
+    package = package_of(problem)
+    data = {package.name_of(key): bytes(read_content(each)) for key, each in data_of(problem).items()}
+    with tarfile.open(tmp_path / make_package(tmp_path, package, data_of(problem)).file) as archive:
+        sums = archive.extractfile("sums")
+        assert sums is not None
+        assert sums.read().decode() == "".join(f"{zlib.crc32(data[name]):08x} {name}\n" for name in sorted(data))
+    assert len(data) == 2
+
+
+def test_a_test_without_an_answer() -> None:
+    """Its input is in the package."""
+    case = Case(name="1", input=b"a" * LARGE, answer=None)
+    problem = replace(some_problem(b"b" * LARGE), tests={"1": case})
+    assert data_of(problem) == {digest(b"a" * LARGE): b"a" * LARGE}
 
 
 def test_other_data_is_another_package() -> None:
