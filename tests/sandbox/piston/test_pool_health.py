@@ -336,3 +336,14 @@ def test_a_job_that_gets_no_connection_does_not_wait_for_ever_for_another_job(en
         world.until(world.now + 1)
     assert isinstance(request.failure, UnavailableError)
     assert fails_after <= world.now < fails_after + 2 * LONGEST_PAUSE_S
+
+
+def test_a_check_that_began_before_a_failure_does_not_count() -> None:
+    """The server may have answered it before it lost the job."""
+    pool = Pool(patience_s=PATIENCE_S, rng=random.Random(1))
+    pool.add(Endpoint(url="w", machine="m", group="g"), 0.0)
+    request = pool.request("g", 0.0)
+    assert pool.tick(CHECK_AFTER_S) == ["w"]
+    pool.release(request, JobEnd.TIMED_OUT, CHECK_AFTER_S)
+    pool.check_ended("w", True, CHECK_AFTER_S)
+    assert pool.in_service("g") == 0
