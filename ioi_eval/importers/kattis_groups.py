@@ -120,8 +120,6 @@ def _needed_to_accept(group: TestGroup) -> tuple[str, ...]:
 def _subtasks(
     group: TestGroup, gives_scores: bool, graded: Mapping[str, GradedGroup], before: tuple[str, ...]
 ) -> list[Subtask]:
-    if not group.all_tests:
-        return []
     if before and gives_scores:
         raise UnsupportedError(
             f"{group.path} is judged only if the groups before it are accepted (on_reject: break), and has"
