@@ -79,7 +79,7 @@ def _chosen_tests(wanted: Mapping[str, Any], names: Sequence[str]) -> Iterator[t
         else:
             if absent := [test for test in tests if test not in names]:
                 raise InputError(f"subtask {group} names the test {absent[0]!r}, which is not there")
-            yield tuple(map(str, tests))
+            yield tuple(tests)
 
 
 def _group(number: int, group: object) -> Mapping[str, Any]:
