@@ -444,6 +444,8 @@ def test_score_type_parameters_without_the_number_of_tests(tmp_path: Path) -> No
         ({"task.yaml": parameters("GroupMin", "[[100, 5]]")}, "take 5 tests, but there are 4"),
         ({"task.yaml": parameters("GroupMin", "[[100, '9']]")}, "no test's name matches '9'"),
         ({"task.yaml": parameters("GroupMin", "[[50, 1], [50, '00']]")}, "name their tests in different ways"),
+        ({"task.yaml": parameters("GroupMin", "[[100, -4]]")}, "has the tests -4; they must be a number of tests"),
+        ({"task.yaml": parameters("GroupMin", "[[100, true]]")}, "has the tests True; they must be a number of tests"),
         ({"task.yaml": parameters("GroupMin", "[[50]]")}, "group 0 of score_type_parameters is [50], not"),
         ({"task.yaml": parameters("GroupMin", "[[50, ['7']]]")}, "names the test '7', which is not there"),
         ({"task.yaml": parameters("GroupThreshold", "[[50, 1]]")}, "subtask 00 has no threshold"),

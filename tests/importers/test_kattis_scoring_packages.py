@@ -78,6 +78,22 @@ def test_the_aggregation_with_ignored_samples_does_not_matter(tmp_path: Path) ->
             },
             "all have the same points if the validator gives scores",
         ),
+        (
+            {
+                "problem.yaml": "type: scoring\nvalidation: custom score\n",
+                "output_validators/check.py": "",
+                "data/secret/testdata.yaml": "on_reject: break\n",
+            },
+            "data/secret/two is judged only if the groups before it are accepted (on_reject: break), and has scores",
+        ),
+        (
+            {
+                "problem.yaml": "type: scoring\nvalidation: custom score\n",
+                "output_validators/check.py": "",
+                "data/secret/two/testdata.yaml": "on_reject: break\ngrader_flags: sum\nrange: 0 70\naccept_score: 35\n",
+            },
+            "data/secret/two sums scores of its own and breaks at the first rejection",
+        ),
         ({"data/secret/testdata.yaml": "grader_flags: max\n"}, "takes the max of its groups"),
         (
             {"data/secret/testdata.yaml": "on_reject: break\n", "data/secret/one/testdata.yaml": ANY, **ANOTHER},

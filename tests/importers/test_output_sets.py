@@ -113,6 +113,10 @@ def test_a_program_and_outputs(tmp_path: Path, params: object) -> None:
     [
         ({"solutions/correct/author.zip": b"PK not a zip"}, "correct/author.zip is damaged"),
         ({"solutions/correct/author/output_0-01.txt": b"\xff"}, "output_0-01.txt is there twice"),
+        (
+            {"solutions/correct/author/a.cpp": "", "solutions/correct/author/b.cpp": ""},
+            "a.cpp and solutions/correct/author/b.cpp are both programs of one solution; keep one",
+        ),
         ({"solutions/incorrect/author/output_0-01.txt": b"\xff"}, "output_0-01.txt is not text"),
     ],
 )

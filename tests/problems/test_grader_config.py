@@ -132,6 +132,10 @@ def test_name_of_a_submission_s_file(stated: object, name: str) -> None:
             "a list, which is not supported for Interactive",
         ),
         ({"task_type_parameters_Batch_output_eval": "realprecision"}, "realprecision"),
+        (
+            {f"task_type_parameters_Batch_{name}": "sum.txt" for name in ("io_0_inputfile", "io_1_outputfile")},
+            "gives 'sum.txt' to input and output; one file for both is not supported",
+        ),
         ({"task_type_parameters_Batch_compilation": "both"}, "'both'"),
     ],
 )

@@ -390,6 +390,7 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
             {"memory_limit": None, "grader_files": [["graders/grader_config.json", '{"memory_limit": 1e300}']]},
             "memory_limit is 1000.*; at most 70368744177664 is possible",
         ),
+        ({"passes": 0}, "passes is 0; it must be a number from 1 to"),
         ({"score_precision": -1}, "score_precision is -1"),
         ({"score": -5}, "worth -5 points; a subtask must be worth 0 or more"),
         ({"score": 1e308}, r"worth 1e\+308 points; a subtask must be worth 0 or more, and at most 10\^9"),
