@@ -45,13 +45,14 @@ class _SubtaskTally:
             self.best, self.submission = result, submission
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON. An unknown result might be better than the best, unless that has full marks."""
-        best, nothing = self.best, None if self.unknown else 0.0
+        """For JSON. An unknown result might be better than the best, unless that has full marks. Without a best one all
+        results are unknown: there is at least one."""
+        best = self.best
         return {
             "subtask": self.subtask.name,
             "points": self.subtask.points,
-            "best_score": best.score if best else nothing,
-            "best_points": best.weighted_score if best else nothing,
+            "best_score": best.score if best else None,
+            "best_points": best.weighted_score if best else None,
             "best_submission": self.submission,
             "undecided": 0 if best and best.score == 1.0 else self.unknown,
         }
