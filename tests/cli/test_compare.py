@@ -74,6 +74,7 @@ def test_an_incomplete_run_has_no_intervals(start: Start, write: Write, tmp_path
     found = start("compare", "a", "a", "--json")
     values = json.loads(found.stdout)
     assert (values["pending_before"], values["pending_after"], values["mcnemar_p"]) == (2, 2, None)
+    assert values["sign_flip_p"] == {}
     assert found.stderr.count(WARNING) == 1
 
 

@@ -86,6 +86,64 @@ def test_changed_verdicts_come_first_with_reasons(tmp_path: Path) -> None:
     assert json.loads(json.dumps(comparison_json(found)))["changes"][0]["reasons"] == ["program"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "worse"),
+    [
+        (("PA", 60), ("PA", 50), True),
+        (("PA", 50), ("PA", 60), False),
+        (("AC", 100), ("PA", 100), True),  # its score was rounded
+        (("PA", 100), ("AC", 100), False),
+        (("WA", 0), ("TLE", 0), False),
+        (("WA", 0), ("JE", None), True),
+        (("JE", None), ("WA", 0), False),
+    ],
+)
+def test_a_lower_score_and_the_loss_of_ac_are_worse(
+    tmp_path: Path, before: tuple[str, float | None], after: tuple[str, float | None], worse: bool
+) -> None:
+    """So is a score that is no longer known. A change between verdicts of programs that do not solve is not."""
+    found = compared(tmp_path, [row("a", *before)], [row("a", *after)])
+    assert [change.worse for change in found.changes] == [worse]
+    assert found.regressed is worse
+
+
+def test_submissions_without_a_score_are_not_in_the_means_of_problems(tmp_path: Path) -> None:
+    """A JE is not 0 points."""
+    rows = [row("a", "PA", 50), row("b", "JE", None), row("c", "JE", None, "tree")]
+    found = compared(tmp_path, rows, [row("d", "PA", 60), row("e", "AC", 100, "tree")], by_problem=True)
+    assert (found.problems, found.unscored) == (1, 2)
+    assert (found.means["score before"].value, found.means["score after"].value) == (0.5, 0.6)
+
+
+def test_of_several_rows_of_a_submission_the_first_that_was_judged_counts(tmp_path: Path) -> None:
+    """The others were refused, such as a row with a repeated id."""
+    several = [row("a", None, None, code=None), row("a", "AC", 100), row("a", "WA", 0), row("a", None, None)]
+    found = compared(tmp_path, several, [row("a", "AC", 100)])
+    assert (found.pairs, found.unscored, found.changes) == (1, 0, ())
+
+
+def test_what_is_not_recorded_is_no_difference(tmp_path: Path) -> None:
+    """Rows of the reference state no machine, and no fingerprint. A row that was refused has no subtasks. Summaries of
+    other versions lack options.
+    """
+    bare: dict[str, Any] = {"fingerprint": None, "target": None, "isolation": None}
+    best = row("a", "AC", 100, **bare)
+    for other in (row("a", "WA", 0, **bare), row("a", "WA", 0), row("a", None, None, **bare)):
+        for sides in (([best], [other]), ([other], [best])):
+            assert [change.reasons for change in compared(tmp_path, *sides).changes] == [("not recorded",)]
+    stated = results(tmp_path / "a", best, options={"std": "gnu++20", "time_limit_s": 2})
+    unknown = results(tmp_path / "b", row("a", "WA", 0, **bare), ioi_eval=None)
+    for pair in ((stated, unknown), (unknown, stated)):
+        assert [change.reasons for change in compare_runs(*pair).changes] == [("not recorded",)]
+
+
+def test_a_time_near_the_limit_in_either_run_is_a_reason(tmp_path: Path) -> None:
+    """The program may have been late by chance."""
+    near, far = row("a", "AC", 100, near_limit=True), row("a", "TLE", 0)
+    for sides in (([near], [far]), ([far], [near])):
+        assert [change.reasons for change in compared(tmp_path, *sides).changes] == [("near limit",)]
+
+
 def test_what_differs_in_all_changes_is_printed_once(tmp_path: Path) -> None:
     """An option of the runs differs in every row. Without it the column would be empty, so there is none."""
     before = [row("a", "AC", 100), row("b", "AC", 100)]
@@ -134,6 +192,9 @@ def test_a_problem_without_points_is_in_pass_at_1_only(tmp_path: Path, by_proble
     alone = compared(tmp_path, before[1:], after[1:], by_problem=by_problem)
     assert "mean score  " not in comparison_text(alone, most=3)
     assert not alone.regressed
+    worth = [row("b", "AC", 100, problem="free")]
+    for sides in ((before[1:], worth), (worth, before[1:])):  # the problem was changed
+        assert compared(tmp_path, *sides, by_problem=by_problem).with_points == 0
 
 
 def test_both_families_are_compared(tmp_path: Path) -> None:
@@ -200,6 +261,7 @@ def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
     assert "+100.00\n" in text
     assert "[" not in text
     assert "with fewer than 6 there are no intervals" in text
+    assert comparison_json(found)["sign_flip_p"] == {}
     assert names_of(RowFilter(), only[0]) == ("before", "m1")
     assert names_of(only[0], only[0]) == names_of(RowFilter(), RowFilter()) == ("before", "after")
     with pytest.raises(InputError, match=r"no submission in common.*such as m1p0 of 2024/p.*--by-problem"):
@@ -238,6 +300,7 @@ def test_a_sentence_on_the_significance_of_a_difference(tmp_path: Path) -> None:
         assert f"\nmean score: {more} does not contain 0" in text
         assert f"\npass@1: {chance} contains 0" in text
         assert compared(tmp_path, after, before, by_problem=by_problem).regressed
+        assert not compared(tmp_path, before, after, by_problem=by_problem).regressed
         assert compared(tmp_path, after[:4], before[:4], by_problem=by_problem).regressed is not by_problem
         text = comparison_text(compared(tmp_path, before[:4], after[:4], by_problem=by_problem), most=5)
         assert more not in text
@@ -279,6 +342,11 @@ def test_a_difference_is_more_than_chance_only_if_the_randomisation_test_agrees(
             [row("a", "AC", 100, model="y")],
             {"only": (RowFilter(), RowFilter.parse("modle=y"))},
             r"no column modle with a value; .* Did you mean model\?$",
+        ),
+        (
+            [row("a", "AC", 100, model="")],
+            {"only": (RowFilter(), RowFilter.parse("model=x"))},
+            "no column model with a value; (?!.*Did you mean model)",
         ),
         (
             [row("a", "AC", 100, model="y")],
@@ -324,6 +392,8 @@ def test_invalid_results_are_refused(tmp_path: Path) -> None:
         results(tmp_path / "a", {"id": "x", "all_subtasks_results": []})
     with pytest.raises(InputError, match="must be COLUMN=VALUE"):
         RowFilter.parse("model")
+    with pytest.raises(InputError, match="must be COLUMN=VALUE"):
+        RowFilter.parse("=o3")
     found = results(tmp_path / "a", row("a", "AC", 100))
     (tmp_path / "a" / "summary.json").write_text("{")
     with pytest.raises(InputError, match=r"summary.json cannot be read"):
