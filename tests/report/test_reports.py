@@ -67,6 +67,7 @@ def add(
     *scores: float | None,
     target: str | None = "b",
     row: Mapping[str, Any] | None = None,
+    duplicate_of: str | None = None,
 ) -> None:
     """Add a submission with these scores, written for a subtask. `None` is a judge error."""
     outcomes = {
@@ -85,7 +86,7 @@ def add(
     result = submission_result(of, submission, CompileOutcome(verdict=None, cpu_ms=200), outcomes, target="local")
     add_to(
         summary,
-        JudgedSubmission(problem=of, submission=submission, fingerprint="f", result=result),
+        JudgedSubmission(problem=of, submission=submission, fingerprint="f", result=result, duplicate_of=duplicate_of),
         row or {},
         target_subtask=target,
     )
@@ -133,7 +134,39 @@ def test_of_equal_scores_the_first_is_best() -> None:
         (0.5, "a0", 3),
         (0.25, "a0", 3),
     ]
+    assert nile["best_submission"] == "a0"
     assert (nile["submissions"], nile["undecided"]) == (9, 3)
+
+
+def test_a_copy_costs_nothing_and_calls_nothing() -> None:
+    """It was not judged: its row has what the equal program called. It is as suspicious as that one."""
+    summary = Summary()
+    add(summary, NILE, "s", 0.25, 1)
+    add(summary, NILE, "copy", 0.25, 1, duplicate_of="s")
+    values = summary.as_dict(RUN)
+    assert (values["attempted"], values["suspicious"], values["submissions"]["copies"]) == ({"fork": 1}, 2, 1)
+    assert (values["cpu_s"]["compile"], values["cpu_s"]["run"]) == (0.2, 0.2)
+
+
+@pytest.mark.parametrize(("attempted", "noted"), [({}, False), ({"hidden_call": 1}, True)])
+def test_a_security_violation_is_suspicious(attempted: dict[str, int], noted: bool) -> None:
+    """Also if no call was counted. A call that a filter outside the sandbox hid is explained."""
+    outcomes = {n: TestOutcome(test=n, verdict=Verdict.SV, score=0.0, attempted=attempted) for n in "12"}
+    submission = Submission(id="s", problem=NILE.key, code="x")
+    result = submission_result(NILE, submission, CompileOutcome(verdict=None), outcomes)
+    summary = Summary()
+    add_to(summary, JudgedSubmission(problem=NILE, submission=submission, fingerprint="f", result=result), {})
+    values = summary.as_dict(RUN)
+    assert values["suspicious"] == 1
+    assert any("`hidden_call` in `attempted`" in note for note in values["notes"]) is noted
+
+
+def test_problems_are_in_the_order_of_year_and_day() -> None:
+    """Whatever the order of the rows."""
+    summary = Summary()
+    for name, day in (("a", "2"), ("c", "1"), ("b", "1")):
+        add(summary, problem(name, day), name, 1, 1)
+    assert [each["problem"] for each in summary.as_dict(RUN)["problems"]] == ["b", "c", "a"]
 
 
 def test_points_of_a_sum_are_rounded_in_the_same_way_everywhere() -> None:
@@ -160,6 +193,7 @@ def test_points_of_a_sum_are_rounded_in_the_same_way_everywhere() -> None:
     for values in (summary.as_dict(RUN), again):
         (only,) = values["problems"]
         assert [only[name] for name in sums] == [58, 58, 58]
+    assert (only["time_limit_s"], only["memory_limit_bytes"]) == (None, None)  # rows do not have them
 
 
 def test_rows_with_a_repeated_id_have_one_reason_in_a_joined_summary() -> None:
