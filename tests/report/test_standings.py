@@ -66,6 +66,34 @@ def test_a_table_has_a_contest_for_each_year(tmp_path: Path) -> None:
     assert (of_table.year, of_table.totals) == ("2024", (1.0, 2.0))
 
 
+def test_tables_as_spreadsheets_write_them(tmp_path: Path) -> None:
+    """Rows may be shorter or longer than the heading, columns may have no name. A medal may be stated to be none. The
+    contest is called after its year, else after the file.
+    """
+    path = tmp_path / "ioi 2024.csv"
+    path.write_text("points,medal,,\n300,gold,,,,\n200,None\n100,HM\n90,–\n80\n", encoding="utf-8")
+    (found,) = read_standings(str(path))
+    assert (found.totals, found.cutoffs) == ((300, 200, 100, 90, 80), {"gold": 300})
+    assert found.contest == "ioi 2024"
+    path.write_text(CSV)
+    assert [each.contest for each in read_standings(str(path))] == ["2024", "2023"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"points\n1\n\xff\n", "can't decode"), (b"points\n" + b"1" * 200_000, "field"), (None, "Is a directory")],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
+    """Text in another encoding, a field that is too long for a table, a directory."""
+    path = tmp_path / "a.csv"
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"a\.csv cannot be read as a CSV table of contestants: .*{words}"):
+        read_standings(str(path))
+
+
 def live(**other: Any) -> dict[str, Any]:
     """A contest in the format of LiveOIBench: some medal limits are unknown, and some contestants have no points."""
     ranking = [
@@ -96,6 +124,9 @@ def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
     assert found.incomplete(1) == "The results have 1 of its 2 problems: the points are a lower bound."
     assert found.incomplete(2) == ""
     assert other.rank(6).text() == "bronze"
+    path.write_text(json.dumps(live(contestants_ranking=None)) + "\n")
+    (unranked,) = read_standings(str(path))
+    assert unranked.totals == ()
 
 
 def test_cutoffs_of_liveoibench_may_be_texts(tmp_path: Path) -> None:
@@ -125,6 +156,7 @@ def test_cutoffs_of_liveoibench_may_be_texts(tmp_path: Path) -> None:
         ("a.txt", "points\n1\n", r"end it with \.csv \(a table with a column points\), or give rows of LiveOIBench"),
         ("b.jsonl", '{"points": 1}\n', r"b\.jsonl, row 1: .* LiveOIBench_contestants: it lacks the column problems; a"),
         ("b.jsonl", json.dumps(live(problems="{")) + "\n", "this is no contest of .*: problems is not a list; a"),
+        ("b.jsonl", json.dumps(live(problems='"train"')) + "\n", "problems is not a list"),
         ("b.jsonl", json.dumps(live(problems="[" * 100_000)) + "\n", "problems is not a list"),
         ("b.jsonl", json.dumps(live(contestants_ranking={"A": 1})) + "\n", "contestants_ranking is not a list"),
         ("b.jsonl", json.dumps(live(contestants_ranking="[7]")) + "\n", "ranking has an item that is not an object"),
