@@ -42,6 +42,7 @@ def test_methods_are_columns_of_the_table(start: Start) -> None:
     assert lines[2][:6] == ["2024/add", "3", "100", "100", "50", "25"]
     assert [line[:5] for line in lines if line[:3] == ["2024", "in", "all"]] == [["2024", "in", "all", "3", "100"]]
     assert "oracle: the best choice, or nearly, with knowledge of all scores; no result of a model" in ended.stdout
+    assert not any(words in ended.stdout for words in ("without a score", "Left out"))
     groups = json.loads(start("select", "out", "--json", "--selection", "reference").stdout)["groups"]
     assert [group["name"] for group in groups] == ["m1", "m2"]
     assert groups[0]["problems"][0]["scores"]["reference"]["value"] == 50
@@ -49,15 +50,15 @@ def test_methods_are_columns_of_the_table(start: Start) -> None:
 
 def test_a_column_day_of_the_dump_is_not_the_day_of_the_contest(start: Start, write: Write, tmp_path: Path) -> None:
     """It may be a date. The summary names the days; rows of the reference have them, because they have no summary."""
-    days = {"contest": None, "easy": "practice"}
+    days = {"contest": None, "easy": "practice", "last": "Day 2"}
     (tmp_path / "out").mkdir()
     ours = {"verdict": "PA", "fingerprint": "of a", "duplicate_of": None, "day": "2024-09-01"}
     write("out/results.jsonl", *(result("a", (1, 0.5), problem, **ours) for problem in days))
     problems = [{"year": 2024, "problem": name, "day": day} for name, day in days.items()]
     write("out/summary.json", {"options": {}, "problems": problems})
     (group,) = json.loads(start("select", "out", "--json").stdout)["groups"]
-    assert [line["name"] for line in group["days"]] == []
-    assert [line["scores"]["all"]["value"] for line in group["years"]] == [50]
+    assert [line["name"] for line in group["days"]] == ["2024, Day 2"]
+    assert [line["scores"]["all"]["value"] for line in group["years"]] == [100]
 
 
 def test_submissions_without_a_score_are_mentioned(start: Start, write: Write, tmp_path: Path) -> None:
