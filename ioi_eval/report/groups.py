@@ -129,7 +129,7 @@ class Groups(Generic[S]):
         """What users should know of the groups."""
         columns = self.grouping.columns
         has_others = len(self._found) >= MAX_GROUPS and (OTHERS,) * len(columns) in self._found
-        return [too_many_groups(columns)] if columns and has_others else []
+        return [too_many_groups(columns)] if has_others else []
 
 
 def too_many_groups(columns: Sequence[str]) -> str:
