@@ -114,6 +114,7 @@ def test_requested_columns_have_precedence(tmp_path: Path) -> None:
     assert grouping(tmp_path, rows, "temperature,model", "metadata.prompt", "model") == (
         "temperature", "model", "metadata.prompt",
     )  # fmt: skip
+    assert grouping(tmp_path, rows, "temperature, ,model,") == ("temperature", "model")
     assert grouping(tmp_path, rows, "none") == ()
 
 
@@ -126,7 +127,7 @@ def test_a_column_that_no_row_has_is_refused(tmp_path: Path) -> None:
     """The message lists the existing columns."""
     with pytest.raises(InputError, match="--by modell: no row has anything in that column") as error:
         grouping(tmp_path, [{"model": "a", "code": "x"}], "modell")
-    assert "the columns are: model, code" in str(error.value)
+    assert str(error.value).endswith("; the columns are: model, code. Did you mean model?")
 
 
 def test_labels_are_short_and_distinct() -> None:
@@ -134,8 +135,8 @@ def test_labels_are_short_and_distinct() -> None:
     characters.
     """
     grouping = Grouping(columns=("a",))
-    assert [grouping.labels({"a": value})[0] for value in (1, 1.0, "x", True, None, float("nan"), "", 0.7)] == [
-        "1", "1", "x", "true", NONE, NONE, NONE, "0.7",
+    assert [grouping.labels({"a": value})[0] for value in (1, 1.0, "x", True, None, math.nan, "", 0.7, 1e300)] == [
+        "1", "1", "x", "true", NONE, NONE, NONE, "0.7", "1e+300",
     ]  # fmt: skip
     one, other = (grouping.labels({"a": "p" * 500 + end})[0] for end in "ab")
     assert one != other
@@ -143,7 +144,7 @@ def test_labels_are_short_and_distinct() -> None:
     assert grouping.labels({"a": one}) == (one,)
     assert "\x1b" not in grouping.labels({"a": "\x1b[2J"})[0]
     assert grouping.labels({"a": {"b": [1]}}) == ('{"b":[1]}',)
-    assert Grouping(columns=("m.t", "x")).labels({"m": {"t": 2}}) == ("2", NONE)
+    assert Grouping(columns=("m.t", "x", "m.t.u")).labels({"m": {"t": 2}}) == ("2", NONE, NONE)
 
 
 def test_a_value_has_the_label_that_it_has_in_results() -> None:
@@ -187,6 +188,8 @@ def test_the_number_of_groups_is_limited() -> None:
     """Later groups are joined, with a note, because a table of a hundred thousand lines is useless."""
     groups: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
     for value in range(2 * MAX_GROUPS):
+        if value == MAX_GROUPS:
+            assert groups.notes == []  # no group has been joined yet
         found = groups.of({"a": value})
         assert found is not None
         found.append(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from ioi_eval.report.result_values import (
     VERDICT_NAMES,
     deciding_test,
     problem_name_of,
+    share_of,
     submission_of,
     with_our_columns,
 )
@@ -53,6 +55,7 @@ def graded(verdict: str | None, **subtasks: tuple[str, str]) -> dict[str, Any]:
         (graded("RE", a=("TLE", "TLE:0 SKIPPED"), b=("RE", "RE:0")), "b-0"),
         (graded(None, a=("AC", "AC:1"), b=("TLE", "TLE:0"), c=("WA", "WA:0")), "b-0"),
         (graded("WA", a=("WA", "PA:0.2 PA:0.8 PA:0.3")), "a-1"),  # GroupThreshold
+        (graded("WA", a=("WA", "RE:0 WA:0.4")), "a-1"),  # GroupThreshold
         (graded("JE", a=("JE", "PA:0.2 JE: AC:1")), "a-1"),
         (graded("AC", a=("AC", "PA:0.2 AC:1")), None),  # GroupThreshold
         (graded("CE", a=("CE", "SKIPPED SKIPPED")), None),
@@ -71,7 +74,28 @@ def test_a_row_that_names_no_problem_or_submission() -> None:
     """Such a row was refused. A problem may be called None."""
     assert problem_name_of({"problem_id": None}) == problem_name_of({}) == ("2024", "–")
     assert problem_name_of({"year": 2025.0, "problem_id": "None"}) == ("2025", "None")
-    assert (submission_of({}, "uuid"), submission_of({"uuid": 7.0}, "uuid")) == ("–", "7")
+    assert [problem_name_of({"year": year})[0] for year in ("", [1], math.inf)] == ["2024", "[1]", "inf"]
+    assert [submission_of(row, "uuid") for row in ({}, {"uuid": 7.0}, {"uuid": 7.5})] == ["–", "7", "7.5"]
+
+
+@pytest.mark.parametrize(
+    ("row", "share"),
+    [
+        ({"verdict": "WA", "passed": 1, "total": 4}, 0.25),
+        ({"verdict": "AC", "passed": 0, "total": 0}, 1.0),  # a grader judged a row without tests
+        ({"verdict": "WA", "passed": 0, "total": 0}, 0.0),
+        ({"verdict": "WA", "passed": None, "total": 4}, None),
+        ({"verdict": "JE", "passed": 0, "total": 4}, None),
+        ({"verdict": None, "passed": None, "total": None}, None),
+        (contest_row("x", 1.0, 0.5), 0.75),
+        (contest_row("x", 1.0, 0.5) | {"verdict": "JE"}, None),
+        (contest_row("x", 1.0) | {"all_subtasks_results": []}, None),
+        (contest_row("x", 1.0) | {"total_score": None}, None),
+    ],
+)
+def test_the_share_of_a_row(row: dict[str, Any], share: float | None) -> None:
+    """Of the tests, or of the points. A score that is not known is no 0."""
+    assert share_of(row) == share
 
 
 @pytest.mark.parametrize(
