@@ -250,7 +250,7 @@ def with_our_columns(row: Any) -> Any:
     ]
     statuses = [subtask["status"] for subtask in subtasks]
     verdict = str(next((status for status in statuses if status != Verdict.AC), Verdict.AC)) if statuses else ""
-    if statuses and set(statuses) == {Verdict.SKIPPED}:
+    if set(statuses) == {Verdict.SKIPPED}:
         verdict = Verdict.NC.value
     compiles, total = row.get("code_compiles"), row.get("all_subtasks_points")
     return {

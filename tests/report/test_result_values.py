@@ -121,3 +121,17 @@ def test_the_verdict_of_a_row_of_the_reference(statuses: tuple[str, ...], verdic
     found = with_our_columns(row)
     assert (found["verdict"], found["code_compiles"]) == (verdict, compiles)
     assert type(found["verdict"]) is str, "the page counts rows by it, in JSON"
+    assert found["total_score"] == 50 * statuses.count("AC")
+    assert found["error"] is None
+
+
+def test_what_a_row_of_the_reference_states_is_kept() -> None:
+    """Its points are not computed from its rounded scores. Without subtasks it has no verdict, and says why."""
+    subtask = {"subtask": "a", "points": 50, "score": 0.33, "weighted_score": 16.67, "status": "PA"}
+    stated = {"code_compiles": False, "all_subtasks_points": 16.66}
+    found = with_our_columns({"all_subtasks_results": [subtask], **stated})
+    assert (found["code_compiles"], found["total_score"]) == (False, 16.66)
+    assert with_our_columns({"all_subtasks_results": [subtask]})["total_score"] == 16.67
+    for nothing in (None, ()):
+        found = with_our_columns({"all_subtasks_results": nothing})
+        assert (found["verdict"], found["error"]) == (None, "it has no results of subtasks")
