@@ -517,6 +517,11 @@ def test_the_number_of_reasons_is_limited() -> None:
     assert len(refused.as_list()) == KINDS + 1
     assert sum(one["rows"] for one in refused.as_list()) == 10_000
     assert all(len(one["examples"]) <= 20 for one in refused.as_list())
+    for number in (*range(30), 0):
+        refused.add("unknown problem 7", f"example {number}")
+    (known,) = (one for one in refused.as_list() if one["reason"] == "unknown problem 7")
+    examples = ["row 7", "example 0 (2 rows)", *(f"example {number}" for number in range(1, 19))]
+    assert known == {"reason": "unknown problem 7", "rows": 32, "examples": examples, "more": 11}
 
 
 def test_untrusted_text_is_harmless_on_the_terminal() -> None:
