@@ -146,6 +146,8 @@ def test_a_copy_costs_nothing_and_calls_nothing() -> None:
     values = summary.as_dict(RUN)
     assert (values["attempted"], values["suspicious"], values["submissions"]["copies"]) == ({"fork": 1}, 2, 1)
     assert (values["cpu_s"]["compile"], values["cpu_s"]["run"]) == (0.2, 0.2)
+    assert (values["targets"], values["isolation"]) == ({"local": 1}, {})
+    assert sum(values["extraction"].values()) == 2
 
 
 @pytest.mark.parametrize(("attempted", "noted"), [({}, False), ({"hidden_call": 1}, True)])
@@ -221,6 +223,48 @@ def test_a_joined_summary_has_the_limits_that_all_runs_have() -> None:
     for joined, time_limit_s in ((results, None), ([results[0], results[2]], 1.0)):
         (only,) = summary_from_rows([("s", contest_row("s", 1.0))], joined)["problems"]
         assert (only["name"], only["time_limit_s"], only["memory_limit_bytes"]) == ("Nile", time_limit_s, 1 << 28)
+
+
+def test_a_joined_summary_has_what_all_runs_have_still_to_judge() -> None:
+    """Their rows may be in any group."""
+    results = results_in("a", "b")
+    for each, name in zip(results, ("2024/oak", "2024/elm"), strict=True):
+        counts = {"submissions": {"pending": 2, "rows": 3}}
+        each.summary |= {**counts, "problems_pending": [name], "by": ["model"]}
+        each.summary["groups"] = [{"group": {"model": "m"}, **counts}]
+    values = summary_from_rows([("s", contest_row("s", 1.0, model="m"))], results)
+    assert values["submissions"]["pending"] == 4
+    assert values["problems_pending"] == ["2024/elm", "2024/oak"]
+    assert [group["submissions"]["pending"] for group in values["groups"]] == [0]
+    assert values["notes"][-1] == "4 rows still to be judged: in none of the groups"
+
+
+@pytest.mark.parametrize(("column", "pending"), [("model", {"m": 0, "n": 2}), ("prompt", {"m": 0})])
+def test_groups_whose_rows_are_still_to_be_judged_stay(column: str, pending: dict[str, int]) -> None:
+    """If the summary is made again, by the same columns. A group without rows is not in it."""
+    (results,) = results_in("a")
+    results.summary["submissions"] = {"pending": 2, "rows": 3}
+    results.summary["by"] = [column]
+    results.summary["groups"] = [
+        {"group": {column: name}, "submissions": {"pending": count}} for name, count in (("m", 0), ("n", 2), ("o", 0))
+    ]
+    rows = [("s", contest_row("s", 1.0, model="m"))]
+    values = summary_from_rows(rows, [results], Grouping(columns=("model",)))
+    assert {group["name"]: group["submissions"]["pending"] for group in values["groups"]} == pending
+    assert values["submissions"]["pending"] == 2
+
+
+def test_what_only_a_run_knows_is_kept_if_its_rows_are_the_same() -> None:
+    """A summary of other rows is not that of the run."""
+    (results,) = results_in("a")
+    rows = [("s", contest_row("s", 1.0))]
+    results.summary |= summary_from_rows(rows, [results])
+    results.summary |= {"python": "3.0", "notes": ["of the run"], "options": {"std": "gnu++20"}}
+    same = summary_from_rows(rows, [results])
+    assert (same["python"], same["notes"], same["options"]["std"]) == ("3.0", ["of the run"], "gnu++20")
+    other = summary_from_rows([*rows, ("t", contest_row("t", 0.0))], [results])
+    assert other["python"] != "3.0"
+    assert other["notes"] == []
 
 
 def test_practice_problems_do_not_count_in_a_contest() -> None:
