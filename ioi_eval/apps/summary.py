@@ -118,7 +118,7 @@ class AppsSummary(RunSummary):
         if self.ks is not None:
             return tuple(dict.fromkeys(self.ks))
         least = min(self._table.judged.values(), default=1)
-        return tuple(k for k in KS if k == 1 or k <= least)
+        return tuple(k for k in KS if k <= least)
 
     def _missing_modules(self) -> list[str]:
         """Modules that programs import but the interpreter does not have: this may not be the programs' fault."""
