@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from ioi_eval.apps.summary import AppsSummary, DifficultyTable, missing_module
 from ioi_eval.errors import InputError
+from ioi_eval.report.run_summary import RunCounts, RunFacts
 from tests.small_results import apps_row
+
+RUN = RunFacts(started="", finished="", interrupted=False, options={}, counts=RunCounts())
 
 Solution = tuple[str, str, int | None, int]
 """Problem, difficulty, tests passed, tests."""
@@ -182,3 +185,99 @@ def test_programs_cannot_fill_the_memory_with_names_of_modules() -> None:
         summary.add(apps_row("a", False), {}, reason="", errors=errors)
     assert len(summary._lacking) == 1000
     assert summary._lacking["numpy"] == 200
+
+
+def summed(*rows: dict[str, Any], ks: Sequence[int] | None = None) -> AppsSummary:
+    """The summary of these rows of results."""
+    summary = AppsSummary(ks)
+    for row in rows:
+        summary.add(row, {}, reason="", errors=())
+    return summary
+
+
+def lines_of(summary: AppsSummary) -> dict[str, dict[str, Any]]:
+    """The lines of the table, by difficulty."""
+    return {line["difficulty"]: line for line in summary.as_dict(RUN)["difficulties"]}
+
+
+def test_a_row_without_tests_counts_as_one_test() -> None:
+    """Some other graders judge it."""
+    without = {"passed": 0, "total": 0, "test_results": []}
+    right = apps_row("a", True, problem_id="1", **without)
+    wrong = apps_row("b", False, problem_id="2", **without)
+    assert value(lines_of(summed(right, wrong))["all"]["test_case_average"]) == 0.5
+
+
+def test_a_judge_error_is_in_no_mean() -> None:
+    """It is counted with its reason, and makes no sample for pass@k."""
+    failed = {"verdict": "JE", "passed": None, "error": "no space", "message": "no space", "score": None}
+    rows = [apps_row("a", True, True), apps_row("b", False, True), apps_row("c", False, False, **failed)]
+    summary = summed(*rows)
+    values = summary.as_dict(RUN)
+    (line, _) = values["difficulties"]
+    assert (line["difficulty"], line["undecided"], line["submissions"]) == ("interview", 1, 2)
+    assert value(line["test_case_average"]) == 0.75
+    assert line["pass_at_k"].keys() == {"1", "2"}
+    assert [(one["reason"], one["rows"], one["examples"]) for one in values["failures"]] == [
+        ("no space", 1, ["c (problem 17)"])
+    ]
+
+
+def test_a_copy_was_not_run() -> None:
+    """Its program counts; the interpreter and the time are those of the program that was judged."""
+    timeless = apps_row("c", False)
+    timeless["test_results"][0]["time_s"] = None
+    rows = [apps_row("a", True, True), apps_row("b", True, True, duplicate_of="a"), timeless | {"python": ""}]
+    values = summed(*rows).as_dict(RUN)
+    assert (values["interpreters"], values["cpu_s"], values["submissions"]["copies"]) == ({"3.11": 1}, 0.2, 1)
+    assert values["difficulties"][0]["submissions"] == 3
+
+
+@pytest.mark.parametrize(
+    ("ks", "shown", "missing"),
+    [(None, {"1", "2"}, []), ((2, 4, 2), {"2"}, ["pass@4"]), ((2, 3), {"2"}, ["pass@3"]), ((1,), {"1"}, [])],
+)
+def test_the_ks_of_pass_at_k(ks: tuple[int, ...] | None, shown: set[str], missing: list[str]) -> None:
+    """Without any, those of the list for which each problem has enough programs. A given one is noted if it is too
+    large for a problem.
+    """
+    rows = [apps_row(str(number), True, problem_id="1") for number in range(5)]
+    rows += [apps_row(str(number), True, problem_id="2") for number in range(2)]
+    values = summed(*rows, ks=ks).as_dict(RUN)
+    assert all(line["pass_at_k"].keys() == shown for line in values["difficulties"])
+    assert [note.split()[0] for note in values["notes"]] == missing
+    assert all("each must have" in note and "problem 2 has 2" in note for note in values["notes"])
+
+
+@pytest.mark.parametrize("ks", [None, (2,)])
+def test_without_judged_programs_no_k_is_missing(ks: tuple[int, ...] | None) -> None:
+    """There is no pass@k either."""
+    values = summed(ks=ks).as_dict(RUN)
+    assert (values["difficulties"][-1]["pass_at_k"], values["notes"]) == ({}, [])
+
+
+def test_rows_that_were_not_selected_are_noted() -> None:
+    """And only if there are any."""
+    summary = summed()
+    summary.passed_over = lambda: 2
+    assert summary.as_dict(RUN)["notes"] == ["2 rows skipped, for problems that were not selected"]
+
+
+@pytest.mark.parametrize(("refused", "invalid"), [(1, [0, 3]), (2, [0, 0])])
+def test_problems_that_cannot_be_judged_are_those_of_the_run(refused: int, invalid: list[int]) -> None:
+    """If the summary is made again: rows do not have their difficulty. Not if other rows were refused."""
+    earlier = {
+        "submissions": {"pending": 4, "refused": refused},
+        "difficulties": [
+            {"difficulty": "zen", "invalid_problems": 3, "pass_at_k": {"2": None}},
+            {"difficulty": "all", "invalid_problems": 3, "pass_at_k": {"2": None}},
+        ],
+    }
+    summary = summed(apps_row("a", True), apps_row("b", True))
+    summary.refuse("cannot be judged", "row 3 cannot be judged", {})
+    summary.add_what_rows_lack(earlier)
+    lines = lines_of(summary)
+    assert [lines[name]["invalid_problems"] if name in lines else 0 for name in ("interview", "zen")] == invalid
+    assert lines["all"]["invalid_problems"] == sum(invalid)
+    assert lines["all"]["pass_at_k"].keys() == {"2"}
+    assert summary.as_dict(RUN)["submissions"]["pending"] == 4
