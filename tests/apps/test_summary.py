@@ -205,7 +205,10 @@ def test_a_row_without_tests_counts_as_one_test() -> None:
     without = {"passed": 0, "total": 0, "test_results": []}
     right = apps_row("a", True, problem_id="1", **without)
     wrong = apps_row("b", False, problem_id="2", **without)
+    assert value(lines_of(summed(right))["all"]["test_case_average"]) == 1.0
     assert value(lines_of(summed(right, wrong))["all"]["test_case_average"]) == 0.5
+    failed = apps_row("c", False, problem_id="3", **without, verdict="JE", score=None)
+    assert lines_of(summed(right, failed))["all"]["problems"] == 1
 
 
 def test_a_judge_error_is_in_no_mean() -> None:
@@ -242,9 +245,10 @@ def test_the_ks_of_pass_at_k(ks: tuple[int, ...] | None, shown: set[str], missin
     large for a problem.
     """
     rows = [apps_row(str(number), True, problem_id="1") for number in range(5)]
-    rows += [apps_row(str(number), True, problem_id="2") for number in range(2)]
+    rows += [apps_row(str(number), True, problem_id="2", difficulty=None) for number in range(2)]
     values = summed(*rows, ks=ks).as_dict(RUN)
-    assert all(line["pass_at_k"].keys() == shown for line in values["difficulties"])
+    assert values["difficulties"][-1]["pass_at_k"].keys() == shown
+    assert ks is not None or all(line["pass_at_k"].keys() == shown for line in values["difficulties"])
     assert [note.split()[0] for note in values["notes"]] == missing
     assert all("each must have" in note and "problem 2 has 2" in note for note in values["notes"])
 
@@ -281,3 +285,12 @@ def test_problems_that_cannot_be_judged_are_those_of_the_run(refused: int, inval
     assert lines["all"]["invalid_problems"] == sum(invalid)
     assert lines["all"]["pass_at_k"].keys() == {"2"}
     assert summary.as_dict(RUN)["submissions"]["pending"] == 4
+
+
+@pytest.mark.parametrize(("ks", "earlier", "shown"), [((1,), "2", {"1"}), (None, "2", {"2"}), (None, None, {"1", "2"})])
+def test_ks_that_the_run_did_not_record(ks: tuple[int, ...] | None, earlier: str | None, shown: set[str]) -> None:
+    """They are those of its table; without one, those for which there are enough programs."""
+    summary = summed(apps_row("a", True), apps_row("b", True), ks=ks)
+    lines = [] if earlier is None else [{"difficulty": "all", "invalid_problems": 0, "pass_at_k": {earlier: None}}]
+    summary.add_what_rows_lack({"difficulties": lines})
+    assert lines_of(summary)["all"]["pass_at_k"].keys() == shown
