@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ioi_eval.apps.settings import AppsSettings
-from ioi_eval.apps.verdicts import assessed, is_right, judged, result_of, why_unusable
+from ioi_eval.apps.verdicts import assessed, is_right, judged, result_of, result_of_grader, wants_another, why_unusable
 from ioi_eval.compat import grader_named
+from ioi_eval.compat.hendrycks import GUESSED_TESTS
 from ioi_eval.jobs.plan import cpu_stop_ms
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
@@ -144,6 +146,8 @@ def problem(fault: RowFault | None = None, **fields: Any) -> AppsProblem:
         ("hendrycks", problem(RowFault.BROKEN_JSON, tests=(), inputs=0, outputs=0), False),
         ("mcpbr", problem(RowFault.EMPTY, tests=(), inputs=0, outputs=0), False),
         ("mcpbr", problem(RowFault.UNEQUAL, inputs=3), True),
+        ("livecodebench", problem(), True),
+        (None, problem(fn_name="f"), True),
     ],
 )
 def test_which_rows_can_be_judged(compat: str | None, row: AppsProblem, usable: bool) -> None:
@@ -182,3 +186,79 @@ def test_after_the_first_failure_nothing_counts() -> None:
     assert verdicts_of(FAILED, RIGHT, fail_fast=True)[2] == ["JE", "AC"]
     assert verdicts_of(RIGHT, WRONG, None, fail_fast=True)[:2] == ("WA", 1)
     assert verdicts_of(WRONG, RIGHT)[2] == ["WA", "AC"]
+
+
+def printed(text: str, **fields: Any) -> TestOutcome:
+    """A program that printed this, for another grader to compare."""
+    report = HarnessReport(phase=fields.pop("phase", "done"), error=fields.pop("error", ""))
+    details = RunDetails(judged_in_box=False, output_bytes=len(text), report=report)
+    return outcome(
+        "JE", None, **{"output": text.encode(), "details": details, "exit_code": 0, "cpu_ms": 10.0, **fields}
+    )
+
+
+def stopped(verdict: str, phase: str = "", error: str = "", **fields: Any) -> TestOutcome:
+    """A program that failed, or was stopped, in this phase of the harness."""
+    details = RunDetails(output_bytes=2, report=HarnessReport(phase=phase, error=error))
+    return outcome(verdict, 0.0, **{"output": b"1\n", "details": details, "cpu_ms": 10.0, **fields})
+
+
+DIED = (-1,) * GUESSED_TESTS
+
+
+@pytest.mark.parametrize(
+    ("compat", "second", "verdict", "codes", "of_second"),
+    [
+        ("hendrycks", printed("1\n"), "AC", (True, True), "AC"),
+        ("hendrycks", printed("2\n"), "WA", (True, False), "WA"),
+        ("hendrycks", printed("1\n", cpu_ms=4000.0), "TLE", (True, -1), "TLE"),  # its limit is one of wall clock
+        ("hendrycks", printed("1\n", exit_code=3), "WA", DIED, "WA"),  # a forged report
+        ("hendrycks", stopped("RE", "run", "KeyError(1)", exit_code=1), "RE", (True, -1), "RE"),
+        ("hendrycks", stopped("RE", "compile", "SyntaxError()", exit_code=1), "WA", (-2,), "RE"),
+        ("hendrycks", stopped("RE", "run", signal=11), "WA", DIED, "RE"),
+        ("hendrycks", stopped("RE", "run", limit="threads"), "WA", DIED, "RE"),
+        ("hendrycks", stopped("MLE", "run", exit_code=1), "WA", DIED, "MLE"),
+        ("hendrycks", stopped("SV", "run", exit_code=1), "WA", DIED, "SV"),
+        ("hendrycks", stopped("TLE", "run", limit="cpu"), "TLE", (True, -1), "TLE"),
+        ("hendrycks", stopped("OLE", "run", limit="output"), "OLE", (True, False), "OLE"),
+        ("hendrycks", stopped("OLE", "run", limit="files"), "WA", DIED, "OLE"),
+        ("mcpbr", printed("1\n"), "AC", (True, True), "AC"),
+        ("mcpbr", printed("1\n", exit_code=1), "WA", (True, False), "WA"),
+        ("mcpbr", stopped("MLE", exit_code=0), "MLE", (True, False), "MLE"),
+        ("mcpbr", stopped("OLE", exit_code=0, limit="output"), "OLE", (True, False), "OLE"),
+    ],
+)
+def test_how_another_grader_sees_a_run(
+    compat: str, second: TestOutcome, verdict: str, codes: tuple[object, ...], of_second: str
+) -> None:
+    """The first output is right, but a grader that dies passes no test. The verdict of a test is the runner's, if it
+    has one.
+    """
+    grader = grader_named(compat)
+    found = {"0": printed("1\n"), "1": replace(second, test="1")}
+    result = result_of_grader(problem(), found, AppsSettings(compat=grader), compat=grader)
+    assert result.graded is not None
+    assert (result.verdict, result.graded.codes) == (verdict, codes)
+    assert result.passed == sum(code is True for code in codes)
+    assert result.tests[1].verdict == of_second
+
+
+@pytest.mark.parametrize("compat", ["hendrycks", "mcpbr", "livecodebench", "eval-protocol"])
+def test_another_grader_gives_no_score_if_the_box_failed(compat: str) -> None:
+    """Whatever the other test is, up to the test at which the grader stops."""
+    grader = grader_named(compat)
+    settings = AppsSettings(compat=grader)
+    for found in ({"0": FAILED}, {"0": printed("1\n"), "1": replace(FAILED, test="1")}):
+        result = result_of_grader(problem(), found, settings, compat=grader)
+        assert (result.verdict, result.score, result.message) == ("JE", None, "no space")
+        assert not wants_another(problem(), found, settings, grader)
+
+
+@pytest.mark.parametrize(("compat", "second"), [("hendrycks", "AC"), ("livecodebench", "SKIPPED")])
+def test_runs_after_the_one_at_which_another_grader_stops_do_not_count(compat: str, second: str) -> None:
+    """They may have shared a job with it."""
+    grader = grader_named(compat)
+    found = {"0": printed("2\n"), "1": replace(printed("1\n"), test="1")}
+    result = result_of_grader(problem(), found, AppsSettings(compat=grader), compat=grader)
+    assert [test.verdict for test in result.tests] == ["WA", second]
+    assert result.verdict == "WA"
