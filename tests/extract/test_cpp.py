@@ -152,6 +152,11 @@ def test_crlf_becomes_line_feeds() -> None:
     assert extract_cpp(block(CODE).replace("\n", "\r\n")).code == CODE
 
 
+def test_inline_code_at_the_beginning_of_a_line_opens_no_block() -> None:
+    """Else the fence of the program's block would close it."""
+    assert extract_cpp(f"```x``` is too large:\n```\n{CODE}```\n").code == CODE
+
+
 def test_lone_surrogates_and_nul_are_handled() -> None:
     """JSON can contain them. The code can be encoded, and NUL is passed to the compiler."""
     generation = json.loads('"```cpp\\nint a; // \\ud800 \\u0000\\n```"')
