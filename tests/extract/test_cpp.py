@@ -157,6 +157,17 @@ def test_inline_code_at_the_beginning_of_a_line_opens_no_block() -> None:
     assert extract_cpp(f"```x``` is too large:\n```\n{CODE}```\n").code == CODE
 
 
+def test_a_thought_that_begins_again_is_a_thought() -> None:
+    """Its first part too, although no closing marker follows that at once."""
+    found = extract_cpp(f"<think>\n{block(CODE)}\n<think>no</think>\nI do not know.")
+    assert (found.code, found.rule) == (CODE, "think:cpp")
+
+
+def test_backticks_after_tildes_are_no_inline_code() -> None:
+    """As in CommonMark: only a fence of backticks has none of them behind it."""
+    assert extract_cpp(f"~~~cpp `a.cpp`\n{CODE}~~~\n").code == CODE
+
+
 def test_lone_surrogates_and_nul_are_handled() -> None:
     """JSON can contain them. The code can be encoded, and NUL is passed to the compiler."""
     generation = json.loads('"```cpp\\nint a; // \\ud800 \\u0000\\n```"')
