@@ -327,6 +327,7 @@ def test_a_machine_fault_is_repeated_once(second: str, final: bool) -> None:
     judging = judging_of(make_problem("a"))
     record(judging, "a", "runner")
     assert names(judging.machine_fault_reruns()) == "a"
+    assert not judging.is_done()
     record(judging, "a", second)
     assert judging.is_done()
     assert judging.outcomes()["a"].final is final
