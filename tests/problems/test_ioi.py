@@ -475,6 +475,12 @@ def test_a_misspelled_column_of_a_problem_is_named(tmp_path: Path, column: str, 
     assert f"{tmp_path}/p.jsonl, row 1" in error
 
 
+INTERACTIVE: dict[str, Any] = {
+    "task_type": "Interactive",
+    "grader_files": [["interactor/interactor.py", "print()"]],
+}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -486,12 +492,20 @@ def test_a_misspelled_column_of_a_problem_is_named(tmp_path: Path, column: str, 
         ({"checker_protocol": "polygon"}, "checker_protocol 'polygon' is not supported; cms, testlib"),
         ({**COMMUNICATION, "checker_protocol": "white-diff"}, "white-diff is for tasks without a manager"),
         (
-            {
-                "task_type": "Interactive",
-                "checker_protocol": "tokens",
-                "grader_files": [["interactor/interactor.py", "print()"]],
-            },
+            {**INTERACTIVE, "checker_protocol": "tokens"},
             "tokens is for tasks without a manager or interactor",
+        ),
+        (
+            {**INTERACTIVE, "checker_protocol": "cms"},
+            "checker_protocol cms is not for Interactive tasks; kattis and testlib are",
+        ),
+        (
+            {
+                **INTERACTIVE,
+                "checker_protocol": "kattis",
+                "grader_files": [*INTERACTIVE["grader_files"], ["checker/checker.py", "print()"]],
+            },
+            "a checker after an interactor is supported with checker_protocol testlib only",
         ),
         ({"passes": 2}, "more than one pass is supported for Batch with checker_protocol kattis only"),
         (
