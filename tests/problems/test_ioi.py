@@ -392,6 +392,7 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
         ),
         ({"passes": 0}, "passes is 0; it must be a number from 1 to"),
         ({"score_precision": -1}, "score_precision is -1"),
+        ({"output_limit": 0}, "output_limit is 0; it must be a number of bytes above 0"),
         ({"score": -5}, "worth -5 points; a subtask must be worth 0 or more"),
         ({"score": 1e308}, r"worth 1e\+308 points; a subtask must be worth 0 or more, and at most 10\^9"),
         ({"score": None}, "score is null"),
