@@ -112,6 +112,7 @@ def test_a_compilers_error_on_a_judge_program_is_final(words: str) -> None:
         STARVED.replace("'/usr/lib/gcc/cc1plus'", "‘/usr/lib/gcc/cc1plus’"),
         "/piston/packages/cms_ioi/1.0.0/compile: fork: retry: Resource temporarily unavailable\n",
         "/piston/packages/cms_ioi/1.0.0/compile: line 22: fork: Resource temporarily unavailable\n",
+        f"/piston/packages/cms_ioi/1.0.0/compile: fork: retry: Resource temporarily unavailable\n{KILLED}",
     ],
 )
 def test_a_compiler_without_processes_is_overload(stderr: str) -> None:
