@@ -441,6 +441,7 @@ def test_score_type_parameters_without_the_number_of_tests(tmp_path: Path) -> No
             "check/manager.pas is a manager in a language",
         ),
         ({"cor/correttore.cpp": None}, "cor/correttore is a program without its source; add cor/correttore.cpp"),
+        ({"task.yaml": parameters("GroupMin", "[]")}, "score_type_parameters is []; it must be a list of groups"),
         ({"task.yaml": parameters("GroupMin", "[[100, 5]]")}, "take 5 tests, but there are 4"),
         ({"task.yaml": parameters("GroupMin", "[[100, '9']]")}, "no test's name matches '9'"),
         ({"task.yaml": parameters("GroupMin", "[[50, 1], [50, '00']]")}, "name their tests in different ways"),

@@ -62,6 +62,7 @@ def test_the_aggregation_with_ignored_samples_does_not_matter(tmp_path: Path) ->
         ({"problem.yaml": "validation: custom multi-pass interactive\n"}, "multi-pass problems that are interactive"),
         ({"problem.yaml": "type: submit-answer\n"}, "submit-answer"),
         ({"problem.yaml": "type: scoring\ngrading:\n  objective: min\n"}, "the objective 'min'"),
+        ({"problem.yaml": "type: scoring\ngrading:\n  custom_scoring: true\n"}, "custom_scoring is not supported"),
         ({"data/secret/two/testdata.yaml": "grader_flags: max\n"}, "takes the max of its tests"),
         (
             {

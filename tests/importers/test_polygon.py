@@ -231,6 +231,9 @@ def test_expected_verdicts(tmp_path: Path) -> None:
         "time-limit-exceeded-or-accepted/slow.cpp": (None, dict.fromkeys(every, "AC,TLE")),
     }
     assert task.notes == ("left out, as they are in other languages: solutions/old.py, solutions/good.dpr",)
+    of_all_tests = SOLUTIONS.replace('"rejected" testset="pretests"', '"rejected" testset="tests"')
+    expected = {row["label"]: row["expected"] for row in read(tmp_path / "all", solutions=of_all_tests).solution_rows}
+    assert expected["rejected/wrong.cpp"] == "FAILED"
 
 
 INTERACTIVE = CHECKER + '<interactor><source path="files/interact.cpp" type="cpp.g++17"/></interactor>'
@@ -328,6 +331,7 @@ def test_invalid_packages(tmp_path: Path, changes: Mapping[str, object], xml: di
         ({}, {"programs": CHECKER + '<scorer><source path="files/scorer.cpp"/></scorer>'}, "scorer"),
         ({}, {"programs": INTERACTIVE, "judging": 'input-file="a.in"'}, "interactive and names an input"),
         ({}, {"groups": GROUPS.replace("each-test", "best")}, "the points-policy 'best'"),
+        ({}, {"programs": CHECKER + "<solution-files><solution-file/></solution-files>"}, "(solution-file)"),
         (
             {"files/check.java": ""},
             {"programs": CHECKER.replace("check.cpp", "check.java")},

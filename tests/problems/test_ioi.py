@@ -575,6 +575,9 @@ def test_missing_tests_are_named(tmp_path: Path) -> None:
             {"test_name": "1-01", "test_output": "4\n"},
             "test 1-01 occurs twice, with different contents; keep one of its rows",
         ),
+        ({"full_score": 10**9 + 1}, "full_score is 1000000001; it must be a whole number from 0 to 10^9"),
+        ({"score_steps": -1}, "score_steps is -1; it must be a whole number from 0 to 10^9"),
+        ({"step_rounding": "up"}, "step_rounding is 'up'; it must be one of down, "),
     ],
 )
 def test_tests_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
