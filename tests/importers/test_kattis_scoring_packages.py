@@ -339,6 +339,21 @@ def test_an_inherited_range_in_a_package_for_domjudge(tmp_path: Path) -> None:
     assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0), ("one", 30), ("two", 70)]
 
 
+def test_samples_without_a_range_may_be_several(tmp_path: Path) -> None:
+    """They are worth nothing, though their scores are summed."""
+    changes = {
+        **SCORES,
+        **TAGGED,
+        "problem.yaml": "type: scoring\nvalidation: custom\n",
+        "data/testdata.yaml": "on_reject: continue\ngrader_flags: ignore_sample\n",
+        "data/secret/two/testdata.yaml": "grader_flags: min\nrange: 0 70\n",
+        "data/sample/2.in": "",
+        "data/sample/2.ans": "",
+    }
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [(one.points, len(one.tests)) for one in problem.subtasks] == [(0, 2), (30, 1), (70, 2)]
+
+
 def test_a_range_of_a_sum_is_that_of_all_its_tests(tmp_path: Path) -> None:
     """If it is smaller than their `accept_score`s together, full marks of a test are not known, and it is refused."""
     changes = {
