@@ -105,7 +105,10 @@ NESTED = "[" * 1000 + "]" * 1000  # Python's `repr` fails for it
         stage(line(verdict="TLE", score="1")),
         stage(line(verdict="AC", score=None)),
         stage(line(verdict="PA", score="nan")),
-        stage(line(verdict="JE", score=None, test=7)),
+        stage(line(test=2)),
+        stage(line(verdict="SKIPPED", score="0")),
+        stage(line(verdict="WA", score="0", in_time="1")),
+        stage(line(verdict="TLE", score="0", in_time="1.5")),
         stage(line(verdict="JE", score=None)),
         stage({"step": 0, "code": 1, "signal": 0, "limit": None, "cpu_us": 1, "output": ""}),
         stage(line(verdict="XX")),
@@ -114,6 +117,7 @@ NESTED = "[" * 1000 + "]" * 1000  # Python's `repr` fails for it
         Stage(stdout="[1]\n", stderr="", code=0),
         Stage(stdout='{"test":0', stderr="", code=None, signal="SIGKILL"),
         Stage(stdout=json.dumps({"fault": [], "nonce": NONCE}), stderr="", code=0),
+        Stage(stdout=json.dumps({"fault": "isolation", "nonce": "f" * 32}), stderr="", code=3),
         Stage(stdout=f'{{"fault":"system","nonce":"","explanation":{NESTED}}}', stderr="", code=3),
     ],
 )
@@ -151,6 +155,13 @@ def test_an_answer_cut_after_a_judge_fault_is_incomplete() -> None:
     told = line(verdict="JE", score=None, fault="exit", program="checker", explanation="exit code 3")
     with pytest.raises(TransportError, match="cut off"):
         read(Stage(stdout=json.dumps(told) + "\n", stderr="", code=None, signal="SIGKILL"))
+
+
+def test_a_box_that_was_stopped_at_its_deadline_is_named() -> None:
+    """This is no fault of the transport: the same job would take as long again."""
+    with pytest.raises(SandboxError, match="stopped at its deadline, after 9000 ms") as raised:
+        read(Stage(stdout="", stderr="", code=None, signal="SIGKILL", status="TO", wall_ms=9000.0))
+    assert not isinstance(raised.value, TransportError)
 
 
 @given(st.integers(min_value=0, max_value=2000), st.binary(max_size=8))
