@@ -129,9 +129,9 @@ int main(int argc, char** argv) {
     if (strcmp(score, "fails") == 0) return 1;
     verdict("0", "nothing came back");
   }
-  if (mode == "hangs-up") {  // closes both FIFOs, and ends after the program
-    fclose(to[0]);
+  if (mode == "hangs-up") {  // closes both FIFOs, and ends after the program, which goes on when the second is closed
     fclose(from[0]);
+    fclose(to[0]);
     usleep(200'000);
     verdict(score, "I have seen enough");
   }
