@@ -180,7 +180,7 @@ def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | 
     not prove that the answer is complete.
     """
     lines = [line.rstrip("\t").split("\t") for line in execution.run.stdout.splitlines()]
-    frame = [*lines[:1], *lines[-2:]]
+    frame = [*lines[:1], *lines[-2:]]  # of fewer than three lines it has one twice, and is refused
     if execution.run.code != 0 or frame != [["begin", nonce], ["x" * padding], ["end", nonce]]:
         return None
     values = {line[0]: line[1] for line in lines if len(line) == 2}
