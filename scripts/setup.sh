@@ -59,14 +59,21 @@ find_python() {
     return 1
 }
 
+# as_root : prints what to put before a command that needs root (nothing as root); fails without root and passwordless sudo
+as_root() {
+    [ "$(id -u)" -ne 0 ] || return 0
+    command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null && printf 'sudo -n'
+}
+
+# can_install : whether install_packages can install anything
+can_install() {
+    command -v apt-get >/dev/null 2>&1 && as_root >/dev/null
+}
+
 # install_packages PACKAGE… : installs them by apt; `python` stands for a Python ≥ 3.11 and its venv package
 install_packages() {
-    local root=none packages
-    if [ "$(id -u)" -eq 0 ]; then
-        root=
-    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-        root="sudo -n"
-    fi
+    local root packages
+    root=$(as_root) || root=none
     if ! command -v apt-get >/dev/null 2>&1; then
         say "Missing: ${*/#python/Python 3.11 or newer with venv}"
         say "Install these with your system's package manager (the names are Debian's), then start this script again."

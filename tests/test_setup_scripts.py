@@ -166,6 +166,21 @@ def test_root_installs_without_output_of_apt(machine: Machine, candidates: str, 
     assert len(machine.calls()) == 2
 
 
+@pytest.mark.parametrize(
+    ("script", "uid", "exit_code", "installed"),
+    [("quickstart", 1000, 0, 0), ("quickstart", 0, 0, 2), ("test", 1000, 1, 0)],
+)
+def test_only_bubblewrap_is_missing(machine: Machine, script: str, uid: int, exit_code: int, installed: int) -> None:
+    """A user who cannot install it can score with less isolation. Root gets it, and the tests need it."""
+    machine.add_tools_of_tests()
+    (machine.place / "bin/bwrap").unlink()
+    machine.add_apt()
+    done = machine.start(script, uid=uid)
+    assert done.returncode == exit_code, done.stderr
+    assert ("apt-get install bubblewrap" in done.stderr) == (exit_code == 1)
+    assert len(machine.calls()) == installed
+
+
 def test_output_of_apt_is_shown_if_it_fails(machine: Machine) -> None:
     """It names the cause."""
     machine.add_apt()
