@@ -5,7 +5,6 @@ Results are stored in the journal; `results.jsonl`, `mcpbr.jsonl`, `summary.json
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 
@@ -41,7 +40,7 @@ def apps_facts(result: AppsResult) -> ResultFacts:
     return ResultFacts(
         verdict=result.verdict,
         end=how_ended(undecided, cannot_be_judged=result.fault is not None),
-        cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
+        cpu=CpuSplit.of(result.tests),
         ran=count_run(result.tests),
         score=result.score,
         error=error_of(result),

@@ -53,11 +53,12 @@ CONTEST_CODEC = ResultCodec(
 def contest_facts(result: SubmissionResult) -> ResultFacts:
     """The facts about a result that a run needs."""
     undecided = (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
+    outcomes = distinct_outcomes(result)
     return ResultFacts(
         verdict=result.verdict,
         end=how_ended(None if result.score is not None else undecided, cannot_be_judged=result.compile.all_unsuitable),
-        cpu=CpuSplit.of(result),
-        ran=count_run(distinct_outcomes(result)),
+        cpu=CpuSplit.of(outcomes, compile_ms=result.compile.cpu_ms),
+        ran=count_run(outcomes),
         score=result.score,
         error=judge_error(result),
     )

@@ -90,8 +90,9 @@ class ResultColumns:
     @classmethod
     def of(cls, judged: JudgedSubmission, *, unscored: Unscored) -> Self:
         """The columns of a result."""
-        result, cpu = judged.result, CpuSplit.of(judged.result)
-        outcomes, compiled = distinct_outcomes(result), result.compile.verdict
+        result, compiled = judged.result, judged.result.compile.verdict
+        outcomes = distinct_outcomes(result)
+        cpu = CpuSplit.of(outcomes, compile_ms=result.compile.cpu_ms)
         blank: float | None = 0.0 if unscored is Unscored.ZERO else None
         total = result.score
         if total is None and unscored is Unscored.ZERO:

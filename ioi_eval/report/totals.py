@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ioi_eval.model import SubmissionResult, TestOutcome, Verdict
@@ -57,11 +57,10 @@ class CpuSplit:
         return CpuSplit(compile=self.compile + other.compile, run=self.run + other.run, check=self.check + other.check)
 
     @classmethod
-    def of(cls, result: SubmissionResult) -> CpuSplit:
-        """The CPU time of judging one submission."""
-        outcomes = distinct_outcomes(result)
+    def of(cls, outcomes: Collection[TestOutcome], *, compile_ms: float = 0.0) -> CpuSplit:
+        """The CPU time of judging one submission, from its tests, each once, and its compilation."""
         return cls(
-            compile=result.compile.cpu_ms / 1000,
+            compile=compile_ms / 1000,
             run=math.fsum(outcome.cpu_ms or 0.0 for outcome in outcomes) / 1000,
             check=math.fsum(outcome.check_cpu_ms or 0.0 for outcome in outcomes) / 1000,
         )

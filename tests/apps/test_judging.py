@@ -45,6 +45,13 @@ def test_judge_errors_that_are_sandbox_failures(expected: JudgingEnd, of_result:
     assert apps_facts(result).end is expected
 
 
+def test_cpu_time_is_that_of_the_program_and_of_the_checker() -> None:
+    """Times that are not known count nothing."""
+    tests = (replace(PASSED, cpu_ms=1200.0, check_cpu_ms=300.0), replace(PASSED, test="1"))
+    result = AppsResult(verdict=Verdict.AC, passed=2, total=2, tests=tests)
+    assert apps_facts(result).cpu.as_dict() == {"compile": 0.0, "run": 1.2, "check": 0.3}
+
+
 @pytest.mark.parametrize("mib", [1, 5, 17])
 def test_an_official_answer_of_any_length_can_be_printed_for_another_grader(mib: int) -> None:
     """The bound on outputs that another grader compares is never shorter."""
