@@ -26,9 +26,10 @@ this means:
 
 - A *late run that may be in time* (`may_be_in_time`) counts as the zero that it probably is, so tests behind it wait.
   If it turns out not to be a zero, they are needed again, and appear in `pending`. It is run alone only if it certainly
-  decides something: if a zero decides a subtask, once it is the first zero and all tests before it have outcomes; else
-  once all tests have had their first runs, and their repetitions for machine faults, `LATE_RERUNS_IN_A_ROW` at a time
-  (`_begin_round`).
+  decides something. Usually this is so once it is the first zero of a subtask, and all tests before it have outcomes
+  (`_decides`). If every test is needed (`exhaustive`), such runs wait until all tests have had their first runs, and
+  their repetitions for machine faults. Then those that decide a subtask are repeated together; if there are none, the
+  fastest, `LATE_RERUNS_IN_A_ROW` at a time (`_begin_round`).
 - After a *machine fault* (a JE that names the runner as the program that failed) the test is repeated in a job of its
   own, also alone, while it is needed, even if a test behind it is known to score 0: whether that is known yet depends
   on the order in which tests ran, which must not affect results. A JE that names a checker or manager is final. One
