@@ -33,7 +33,8 @@ from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
 MAX_TESTS = 2 * BUNDLE_TESTS
-"""Most tests of a shared job: with two descriptors per test and one per program below the usual limit of 1,024."""
+"""The most tests of a shared job. It has two open files for each test and one for each program: fewer than 1,024, the
+usual limit of descriptors."""
 
 _SHARED_ATTEMPTS = 3
 """Attempts of a shared job. Without a usable answer each program is run by itself, because one of them may have caused
@@ -114,7 +115,8 @@ class Engine:
             programs: at least one; several only if they may share a job.
             retries: how often the job may be sent again.
             alone: run nothing else of ours on that machine.
-            prefault_bytes: how much memory the machine is made to have before the first test.
+            prefault_bytes: how much memory the runner uses and frees before the first test, so that no test waits until
+                a virtual machine gets it from its host.
 
         Raises:
             SandboxError: no answer arrived.

@@ -91,8 +91,11 @@ class ProgramRun:
                 return self._weakest
 
     async def _repeat_machine_fault(self, test: PlannedTests) -> None:
-        """Run a test that the machine failed on once more, in a job of its own. If the program could not be started,
-        another worker comes first, and if that cannot start it either, another target (`TargetLostError`)."""
+        """Run a test that the machine failed on once more, in a job of its own.
+
+        If the program could not be started, another worker gets the job. If that cannot start it either, the program is
+        run again on another target (`TargetLostError`).
+        """
         unable_before = len(self._unable)
         may_pause = len(set(self._unable)) <= _MAX_PAUSED
         await self._run_job(test, alone=True, useless=self._unable[-1:] if may_pause else ())

@@ -116,8 +116,11 @@ class RunnerJudge:
         return target.is_remote or (self._kept_programs is None and not has_idle_slots)
 
     async def _build_in_first_job(self, run: SubmissionRun) -> CompileAnswer | None:
-        """Compile the program and run its first tests in one job. Returns how it was compiled, perhaps again, without
-        the precompiled header; `None` if it must still be compiled."""
+        """Compile the program and run its first tests in one job.
+
+        Returns the answer to the compilation: that of this job or, if that one used a precompiled header and does not
+        count, that of a compile job without it. `None` if the program must still be compiled, by the caller.
+        """
         tool = await self._tool(run)
         if not isinstance(tool, Toolchain) or not run.judging.pending():
             return None
@@ -219,7 +222,7 @@ class RunnerJudge:
         return answer
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
-        """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""
+        """The answer with a precompiled header; `None` if there is no such header, or the answer does not count."""
         with_header = await self._with_header(run, recipe)
         if with_header is None:
             return None
@@ -234,7 +237,7 @@ class RunnerJudge:
         return answer if self._counts_with_header(run, answer) else None
 
     async def _with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> recipes.Recipe | None:
-        """The recipe with the precompiled header with which the program can be compiled, if there is one."""
+        """The recipe with the precompiled header that the program can use; `None` if there is none."""
         rules = rules_of(run.submission.language)
         if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
             return None
@@ -247,7 +250,7 @@ class RunnerJudge:
 
     def _counts_with_header(self, run: SubmissionRun, answer: CompileAnswer) -> bool:
         """Whether this answer counts: no precompiled header was used after all, or the program compiled with it, in so
-        little CPU time that it would be below the limit without it too (`_SURE_SHARE`)."""
+        little CPU time that it would be below the limit without it too (`_SURE_SHARE`). `headers` learns of it."""
         if run.target.is_remote and not any(step.precompiled for step in answer.steps):
             self._headers.note_without()
             return True

@@ -27,8 +27,10 @@ _MAX_FAILED = 3
 
 
 async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> CompileOutcome:
-    """Run one test after the other until no other test can change the result; SandboxError if it is
-    not known whether the program compiles, or if no test has an outcome."""
+    """Run one test after the other until no other test can change the result.
+
+    SandboxError if it is not known whether the program compiles, or if no test has an outcome.
+    """
     code = run.submission.code
     assert code is not None, "`why_unsuitable_for` says that it cannot be judged here"
     problem = scripts_job.to_standard(run.problem, policy.std)
