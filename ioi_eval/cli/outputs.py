@@ -94,8 +94,10 @@ def _command_with(options: Mapping[str, Any]) -> str:
 
 
 def _refuse_foreign(out: Path, names: Iterable[str], before: Earlier) -> None:
-    """Refuse a directory with files of these names if no run has written there: it left neither a journal nor a summary
-    that names its dump (as one of `report` does not).
+    """Refuse a directory with files of these names if no run has written there.
+
+    A run leaves a journal, and a summary that names its dump. (The summary that `report` makes of several directories
+    names none.)
     """
     if before.command == VALIDATE or "dump" in before.options or os.path.exists(out / "journal"):
         return

@@ -62,7 +62,7 @@ async def score_dump(
         values = summary.as_dict(facts)
         write_summary(directory, values, family.report(values))
         if not facts.interrupted and not summary.pending and not len(store.our_failures):
-            written.describe(values["notes"][len(facts.notes) :])
+            written.describe(values["notes"][len(facts.notes) :])  # without those of the run, which come first
         return values
 
     run = DumpJudge(family, store, settings=settings, progress=progress)

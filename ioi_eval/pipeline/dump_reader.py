@@ -50,9 +50,8 @@ class DumpReading:
     """One reading of a dump, from its first row to its last: which ids are taken, and the keys of its submissions.
 
     Args:
-        stored_level: returns how much the journal has for these keys. A submission may have several fingerprints. Its
-            entry is for the one for which the journal has most, of equals for the first; without this function (`None`)
-            always for the first.
+        stored_level: returns how much the journal has for these keys. Of several fingerprints, a submission gets the
+            one for which the journal has most, of equals the first. `None`: it gets the first.
     """
 
     def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None) -> None:

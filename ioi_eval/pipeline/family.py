@@ -25,12 +25,12 @@ class JudgingEnd(Enum):
 
     RESULT = auto()
     FINAL_JE = auto()
-    """A judge program failed."""
+    """Each JE is final: a judge program failed, or does not compile."""
     SANDBOX_FAILED = auto()
-    """Other submissions may fail as well."""
+    """There is a JE that names no program: the sandbox failed. It may fail on other submissions too."""
     NOT_JUDGEABLE = auto()
-    """Because of its row or problem, by a bug of ours, or because a program that its JE names failed: a judge program,
-    or the runner. Other submissions are not affected, so it does not count for `MAX_FAILURES`."""
+    """Only this submission fails: its row or problem cannot be judged, our own code failed on it, or each JE names a
+    program that failed (a judge program, the runner). So it does not count for `MAX_FAILURES`."""
 
     @property
     def record_kind(self) -> RecordKind | None:
@@ -47,6 +47,7 @@ class ResultFacts:
 
     Args:
         verdict: for the progress.
+        ran: how many tests were run or judged.
         score: points, or the share of the tests that passed; `None` if unknown.
         error: why it has no score; `None` if it has one.
     """
@@ -77,7 +78,8 @@ def how_ended(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool
     """How judging a submission ended.
 
     Args:
-        undecided: the tests of the subtasks without a score, or of a program without one; `None` if it is decided.
+        undecided: if the submission has no score, the tests that can be the reason: those of the subtasks without a
+            score, for APPS all. `None` if it has one, or if JE is its result (another grader fails on the row).
         cannot_be_judged: whether the reason is its row or problem, which cannot be judged here.
     """
     if undecided is None:

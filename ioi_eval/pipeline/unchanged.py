@@ -62,7 +62,7 @@ class PresentResults:
     """The results in a directory, and what they were made from.
 
     Args:
-        family: the dump, which is hashed now, before it is read, as is the package; and how it is judged.
+        family: the dump, and how it is judged. The dump and this package are hashed now, before the dump is read.
     """
 
     def __init__(
