@@ -177,8 +177,9 @@ inline Judgement read_cms(int output, int errors) {
 // testlib: 0 accepts; 7 gives a score, the word after `points`, in parts of `full`; with `full` 0 it only accepts.
 // testlib writes this line last, but its message may quote lines of the program's output, and so may lines that the checker wrote
 // before. So the lowest of several scores counts: no program raises its score by what it prints.
-// testlib's "partially" codes begin at 0, so they overlap with the others; they are refused by their message. Beside testlib's name
-// of a rejection, or a score, that message is a quoted one. (A program could make a 0 a failure of the checker by it.)
+// The exit codes of testlib's "partially" begin at 0, so they look like others. It is recognised by its message, which is a failure
+// of the checker. Beside testlib's name of a rejection, or a score, that message is a quote of the program's output, and does not
+// count: otherwise a program could print it to turn its 0 into a failure of the checker.
 // Source: testlib.h, `InStream::quit`.
 inline Judgement read_testlib(int code, int errors, int64_t full) {
   Judgement judgement, lowest;

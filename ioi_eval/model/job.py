@@ -67,8 +67,11 @@ class Retries:
     """How often one job may still be sent again. The sandbox does that if the answer is incomplete; its caller does
     it if the answer is of no use. Both count here, so their bounds do not multiply.
 
-    It was tried on the workers `tried`, in order, also without a connection; one that was tried twice is listed twice.
-    The answers of those that are `useless` were of no use to the caller; the sandbox gives them no jobs for a while.
+    Args:
+        left: how many retries are left.
+        tried: the workers on which it was tried, in order, also without a connection; each once for every attempt.
+        useless: workers that answered, but not so that the caller could use it. The sandbox gives them no jobs for a
+            while.
     """
 
     left: int = RETRIES

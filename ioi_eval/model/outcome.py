@@ -46,7 +46,7 @@ class TestOutcome:
         verdict: never NC, and CE only for APPS.
         score: in [0, 1]; `None` exactly for JE and SKIPPED. (By the rules of another grader, it may be 1 with any
             other verdict.)
-        message: of the checker or manager; for other verdicts, ours.
+        message: that of the checker or manager, if one decided the verdict; else ours.
         cpu_ms: CPU time, summed over the submission's processes.
         wall_ms: wall clock.
         memory_bytes: peak resident memory, of the largest process.

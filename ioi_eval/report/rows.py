@@ -176,8 +176,11 @@ def _is_renamed(name: str, row: Mapping[str, Any], results: frozenset[str]) -> b
 
 def name_in(row: Mapping[str, Any], column: str) -> str:
     """The name that a column of the dump has in this row: in a row of a dump its own, in a row of results perhaps
-    `dump_<column>`. Of `COLUMNS_OF_RESULTS`, `column` and `dump_<column>`, the given row must contain all that the
-    whole row has."""
+    `dump_<column>`.
+
+    If only some columns of a row were read, these must be among them, if the row has them: `column`, `dump_<column>`
+    and `COLUMNS_OF_RESULTS`.
+    """
     renamed, base = f"dump_{column}", column
     if renamed not in row or not is_of_results(row):
         return column

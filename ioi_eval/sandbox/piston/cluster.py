@@ -65,14 +65,14 @@ _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
 _NOT_ENTERED = "the cluster is not entered: use `async with PistonCluster(…) as cluster`"
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
 _MAX_REFUSALS = 3
-"""A job is given up after so many refusals that count. That of a server that lacks the package or cannot isolate does
-not count: it gets no more such jobs. Of one whose limits have changed, they count from the second for this job on."""
+"""A job is given up after so many refusals. Not counted are those of a server that lacks the package or cannot isolate,
+because it gets no more such jobs, and the first one of a server whose limits have changed."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _SentJob:
-    """A job, where it may run, and what became of its attempts: `last` is the last one's error, `retried` counts the
-    attempts that were sent again. The servers in `refused` refused it; `refusals` counts their refusals that count."""
+    """A job, where it may run, and what became of its attempts: the last one's error (`last`), how many were sent again
+    (`retried`), which servers refused it (`refused`), and how many refusals are counted (`refusals`)."""
 
     job: Job
     target: Target

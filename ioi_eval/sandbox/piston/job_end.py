@@ -36,7 +36,7 @@ class JobEnd(Enum):
 
 
 class AnswerLostError(TransportError):
-    """No complete answer arrived; with what this means for the endpoint. `before_answer`: nor had the headers."""
+    """No complete answer arrived. `end`: what this means for the endpoint. `before_answer`: no headers arrived."""
 
     def __init__(self, message: str, end: JobEnd, *, before_answer: bool = False) -> None:
         super().__init__(message)
