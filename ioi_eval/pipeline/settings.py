@@ -12,12 +12,10 @@ from ioi_eval.model import Keep
 from ioi_eval.pipeline.interrupt import EXIT_CODE
 from ioi_eval.report.run_summary import CONTINUE, RunCounts, RunFacts
 
-_SPARE = 2
-"""How many more submissions than jobs are in progress, so that no slot waits for work between jobs."""
-
 _EXTRA_PER_SLOT, _MAX_EXTRA = 2, 32
-"""Further submissions in progress for each slot, and the most of them. While a job waits to run alone, up to four other
-jobs for each slot run first, which need submissions in progress. (Each keeps a compiled program in memory.)"""
+"""Further submissions in progress for each slot, and the most of them. With these no slot waits for work between jobs.
+While a job waits to run alone, up to four other jobs for each slot run first, which need submissions in progress. (Each
+keeps a compiled program in memory.)"""
 
 _SHARING_PER_SLOT, _MAX_SHARING = 7, 56
 """How many programs wait for each running job, to share the next one; and how many in all, because their tests are in
@@ -36,7 +34,7 @@ class Settings:
     Args:
         jobs_at_once: how many the sandbox runs when judging begins.
         jobs_now: how many it can run now, if that may grow: workers may join a cluster during the run.
-        spare: how many more submissions than jobs are in progress: `spare_for`.
+        spare: how many more submissions than jobs are in progress: `spare_for`; by default as for one slot.
         retry_failed: judge rows again on which a judge program failed.
         keep: which inputs and outputs the results have, if they were returned.
         options: the options of the command, for the summary.
@@ -44,7 +42,7 @@ class Settings:
 
     jobs_at_once: int
     jobs_now: Callable[[], int] | None = None
-    spare: int = _SPARE
+    spare: int = _EXTRA_PER_SLOT
     dedupe: bool = True
     retry_failed: bool = False
     keep: Keep = Keep.FAILING
