@@ -39,14 +39,14 @@ ONLY_SUBTASK = "all"
 
 ROOT_FILE = "problem.json"
 _FORMATS = {
-    ROOT_FILE: ("a CMS export package or TPS task directory", "cms` or `ioi-eval import tps"),
-    "problem.yaml": ("a problem package in the Kattis format", "kattis"),
-    "info.toml": ("a problem of Library Checker", "library-checker"),
-    "task.yaml": ("a task in the Italian YAML format", "italian-yaml"),
-    "domjudge-problem.ini": ("a problem package of DOMjudge", "kattis"),
-    "problem.xml": ("a package of Polygon", "polygon"),
+    ROOT_FILE: {"a CMS export package": "cms", "TPS task directory": "tps"},
+    "problem.yaml": {"a problem package in the Kattis format": "kattis"},
+    "info.toml": {"a problem of Library Checker": "library-checker"},
+    "task.yaml": {"a task in the Italian YAML format": "italian-yaml"},
+    "domjudge-problem.ini": {"a problem package of DOMjudge": "kattis"},
+    "problem.xml": {"a package of Polygon": "polygon"},
 }
-"""For each root file, the kind of package and the command that reads it."""
+"""For each root file, the kinds of packages that have it, each with the command that reads it."""
 
 _BESIDE = frozenset({"subtasks", "subtasks.json", "tests"})
 """One of these is beside the root file of a CMS export or TPS task. Other directories have a `problem.json` too."""
@@ -330,7 +330,8 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
     candidates = (path for path in map(PurePosixPath, clean) if path.name == root_file)
     roots = sorted(candidates, key=lambda path: (len(path.parts), path))
     if not roots:
-        raise InputError(f"{where} holds no {root_file}: it is not {_FORMATS[root_file][0]}{_other_format(clean)}")
+        kinds = " or ".join(_FORMATS[root_file])
+        raise InputError(f"{where} holds no {root_file}: it is not {kinds}{_other_format(clean)}")
     others = [root for root in roots if len(root.parts) == len(roots[0].parts)]
     if len(others) > 1:
         parents = ", ".join(str(root.parent) for root in others)
@@ -356,6 +357,11 @@ def _other_format(clean: dict[str, Any]) -> str:
     if name in _BEFORE_TASK_MAKER:
         return (
             f"; its {name} is for task-maker-rust, which makes task.yaml and the tests from it: run that on the task,"
-            f" then use `ioi-eval import {_FORMATS['task.yaml'][1]}`"
+            f" then use {_commands('task.yaml')}"
         )
-    return f"; by its {name} it is {_FORMATS[name][0].partition(' or ')[0]}: use `ioi-eval import {_FORMATS[name][1]}`"
+    return f"; by its {name} it is {next(iter(_FORMATS[name]))}: use {_commands(name)}"
+
+
+def _commands(root_file: str) -> str:
+    """The commands that read packages with a root file, for a message."""
+    return " or ".join(f"`ioi-eval import {command}`" for command in _FORMATS[root_file].values())
