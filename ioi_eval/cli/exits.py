@@ -71,20 +71,25 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = FAILED
         except OSError as error:
-            if _is_in_deleted_directory():
-                tell("the working directory has been deleted; cd to another one")
-                raise typer.Exit(WRONG_CALL) from None
-            if error.errno in _WRONG_PATH and error.filename is not None:
-                tell(f"{error.filename}: {error.strerror}")
-                raise typer.Exit(WRONG_CALL) from None
-            if error.errno not in _FULL:
-                raise
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            tell(_unwritten(error))
-            code = FAILED
+            code = _code_of_os_error(error)
         raise typer.Exit(code)
 
     return guarded
+
+
+def _code_of_os_error(error: OSError) -> int:
+    """Print what is wrong with the user's paths or disk. Returns the exit code; any other error is raised again."""
+    if _is_in_deleted_directory():
+        tell("the working directory has been deleted; cd to another one")
+        return WRONG_CALL
+    if error.errno in _WRONG_PATH and error.filename is not None:
+        tell(f"{error.filename}: {error.strerror}")
+        return WRONG_CALL
+    if error.errno not in _FULL:
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    tell(_unwritten(error))
+    return FAILED
 
 
 @contextlib.contextmanager
