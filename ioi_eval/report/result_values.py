@@ -91,10 +91,12 @@ def points_of_subtask(subtask: Mapping[str, Any]) -> float | None:
 def share_of(row: ResultRow) -> float | None:
     """The share of the points, or for APPS of the tests; `None` if it is unknown (not judged, or JE)."""
     if "all_subtasks_results" not in row:
-        total, passed = row.get("total"), row.get("passed")
-        if row.get("verdict") in {None, "JE"}:
+        verdict, total, passed = row.get("verdict"), row.get("total"), row.get("passed")
+        if verdict in {None, Verdict.JE}:
             return None
-        return float(row["verdict"] == "AC") if not total else None if passed is None else passed / total
+        if not total:  # another grader judged a row without tests
+            return float(verdict == Verdict.AC)
+        return None if passed is None else passed / total
     score, full = total_of(row), full_marks_of(row)
     if score is None or not _subtasks(row):
         return None
