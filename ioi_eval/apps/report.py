@@ -62,7 +62,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
 def markdown_report(summary: Mapping[str, Any]) -> str:
     """The whole report."""
     head, rows = _table(summary)
-    how, name = _rules(summary)
+    how, rules = _rules(summary)
     failures = [
         (failure["reason"], str(failure["rows"]), ", ".join(failure["examples"][:_FEW]))
         for failure in summary["failures"]
@@ -72,7 +72,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
     ]
     parts = [
         "# APPS results",
-        "\n".join([*markdown.counts_of(summary), f"- {how.capitalize()}: **{markdown.cell(name)}**"]),
+        "\n".join([*markdown.counts_of(summary), f"- {how.capitalize()}: **{markdown.cell(rules)}**"]),
         markdown.groups_section(summary, *_groups(summary), legend=_LEGEND),
         "## By difficulty",
         markdown.markdown_table(head, rows),

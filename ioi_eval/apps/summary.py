@@ -84,8 +84,8 @@ class AppsSummary(RunSummary):
             summary._unusable[catalog_entry.id] = catalog_entry.difficulty
 
     def _add_what_rows_lack(self, earlier: Mapping[str, Any]) -> None:
-        """Also the ks, if a run of an earlier version did not record them, and, if as many rows are refused, how many
-        problems of each difficulty cannot be judged."""
+        """Also the ks, if a run of an earlier version did not record them; and how many problems of each difficulty
+        cannot be judged, if the summary is of as many refused rows."""
         super()._add_what_rows_lack(earlier)
         lines = earlier.get("difficulties", ())
         if self.ks is None:

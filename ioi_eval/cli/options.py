@@ -173,7 +173,7 @@ class ContestRules:
             is_here: whether programs run on this machine; the speed of other machines is not known.
         """
         if self.time_scale != "auto":
-            _ = self.factor
+            _ = self.factor  # it refuses what is no number
             return self
         if not is_here:
             raise InputError(

@@ -111,7 +111,7 @@ def build_task(
         columns: how the problem is judged: the other columns of its rows.
         subtasks: in the contest's order.
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
-        config: the content of `graders/grader_config.json`, with flat keys, where the reference's scripts read it; by
+        config: the content of `graders/grader_config.json`, as the reference's scripts read it: all keys at its top. By
             default only the problem's id and task type.
         tests: for each test's name the paths of input and output, which `read_test` reads; `test_columns` has further
             columns of its row.
