@@ -26,7 +26,7 @@ from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.errors import InputError, listed
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, read_index
-from ioi_eval.model import DEFAULT_YEAR, Keep, Language, ProblemKey
+from ioi_eval.model import DEFAULT_YEAR, Language, ProblemKey
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump import ContestDumpReader, Survey, survey
@@ -269,7 +269,6 @@ async def opened_scorer(
 ) -> AsyncIterator[tuple[OpenSandbox, Scorer]]:
     """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept."""
     async with opened(call.sandbox, events=events) as entered:
-        keep, score_only = (call.keep, call.score_only) if isinstance(call, ScoreCall) else (Keep.INPUTS, False)
         stored = None
         if call.keep_programs is not None and call.sandbox.is_here:
             from ioi_eval.kept_programs import KeptPrograms
@@ -280,9 +279,9 @@ async def opened_scorer(
         scorer = Scorer(
             entered.sandbox,
             artifacts=ArtifactStore(),
-            policy=replace(call.rules.policy(entered.least_isolation), score_only=score_only),
+            policy=replace(call.rules.policy(entered.least_isolation), score_only=call.score_only),
             return_bytes=KEPT_OUTPUT_BYTES,
-            keep_outputs=keep,
+            keep_outputs=call.keep,
             kept_programs=stored,
             events=events,
         )

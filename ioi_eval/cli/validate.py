@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, argument, option
@@ -12,11 +12,15 @@ from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions
 from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
+from ioi_eval.model.terms import Keep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidateCall:
     """What the user asks for: a group of options."""
+
+    keep: ClassVar = Keep.INPUTS  # no outputs: its results have none
+    score_only: ClassVar = False
 
     solutions: Annotated[
         str | None,
