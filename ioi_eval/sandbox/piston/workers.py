@@ -119,8 +119,9 @@ class WorkerGroups:
         if answer.is_too_large(status, answered):
             has_changed = size <= (used.worker.max_body_bytes or 0)
         else:
-            name, most = answer.refused_ceiling(status, answered) or ("", None)
-            has_changed = getattr(used.worker.installed.ceilings, name, most) != most
+            refused = answer.refused_ceiling(status, answered)
+            ceilings = used.worker.installed.ceilings
+            has_changed = refused is not None and getattr(ceilings, refused[0], refused[1]) != refused[1]
         if has_changed:
             used.has_changed = True
             raise UnservedError(f"its limits have changed: {answer.error_of(status, answered)}")
