@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ioi_eval.errors import InputError, NotReadWarning, RowError
+from ioi_eval.importers import package
 from ioi_eval.rows import open_source, reads_all_files
 from tests.row_files import KINDS, LFS_POINTER, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
 
@@ -342,9 +343,9 @@ def test_a_directory_without_rows_lists_the_known_extensions(tmp_path: Path) -> 
         open_source(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["sum.zip", "sum.tar.gz", "sum.tar.xz", "problem.json", "task.yaml"])
+@pytest.mark.parametrize("name", ["sum.zip", "sum.tar.gz", "sum.tar.xz", *package._FORMATS])
 def test_a_package_of_a_problem_is_not_rows(tmp_path: Path, name: str) -> None:
-    """The message names the command that makes rows of it, be it an archive or a directory."""
+    """The message names the command that makes rows of it, be it an archive or a directory of any format."""
     (tmp_path / name).write_text("")
     with pytest.raises(InputError, match=r"\. `ioi-eval import` makes rows of the package of a problem$"):
         open_source(tmp_path / name if name.startswith("sum") else tmp_path)
