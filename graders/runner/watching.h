@@ -319,11 +319,13 @@ class RunningTest : protected TestState {
     if (c.report) cut(c.report, kReportBytes);
   }
 
-  // If a manager goes over its CPU limit, the processes may be the cause: they may ask without end, if it does not bound the number
-  // of questions. So if it still reads or answers, they are ended, and what it has not read is thrown away. If it ends then, also
-  // because it writes to them, the verdict is TLE (`idle`), as in CMS; else the manager is at fault. Source: CMS stops a process
-  // after 2 L + 1 s of wall clock, and such a manager then ends. Whenever all processes have ended, it may use its limit once more:
-  // many questions may be left.
+  // If a manager goes over its CPU limit, the processes may be the cause: if it does not bound the number of questions, they may ask
+  // without end.
+  // - First it gets a little more time. If it neither reads nor writes meanwhile, it is at fault.
+  // - If it does, the processes are ended, and what it has not read is thrown away. If it ends then, also because it writes to them,
+  //   the verdict is TLE (`idle`); else it is at fault. Source: CMS stops a process after 2 L + 1 s of wall clock, and such a manager
+  //   then ends.
+  // - If all processes have ended already, it may use its limit once more: many questions may be left.
   void give_manager_more_time(int64_t cpu_us) {
     if (!manager_.over(cpu_us)) return;
     ProcFiles::Moved bytes = manager_.files.moved_bytes(manager_.process.pid);
