@@ -21,7 +21,7 @@ import orjson
 from ioi_eval.errors import NO_SPACE, InputError, NotReadWarning, SetupError, listed
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
-from ioi_eval.problems.apps import ProblemIds, read_names, read_rows, without_zeros
+from ioi_eval.problems.apps import ProblemIds, read_ids, read_rows, without_zeros
 from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import text_with_position
@@ -48,14 +48,14 @@ class CatalogEntry:
 
 
 class Catalog:
-    """Problems by their ids, in a file (its descriptor). Safe to use from many threads. `names` are the ids of all rows
+    """Problems by their ids, in a file (its descriptor). Safe to use from many threads. `all_ids` are those of all rows
     of the data set, in order, and `source` describes it."""
 
-    def __init__(self, file: int, entries: Mapping[str, CatalogEntry], names: Collection[str], source: str) -> None:
+    def __init__(self, file: int, entries: Mapping[str, CatalogEntry], all_ids: Collection[str], source: str) -> None:
         self.entries = entries
         self.source = source
-        self.names = dict.fromkeys(names).keys()
-        self._ids = ProblemIds(self.names)
+        self.all_ids = dict.fromkeys(all_ids).keys()
+        self._ids = ProblemIds(self.all_ids)
         self._reader = open(file, "rb", buffering=0)  # noqa: SIM115 - closed by close()
         self._lock = threading.Lock()
         self._held: RecentValues[str, AppsProblem] = RecentValues(_HELD_BYTES)
@@ -66,7 +66,7 @@ class Catalog:
 
     def knows(self, problem: str) -> bool:
         """Whether the data set has this problem, even if it was not selected."""
-        return self.id_of(problem) in self.names
+        return self.id_of(problem) in self.all_ids
 
     def problem(self, problem: str) -> AppsProblem:
         """A problem with its tests."""
@@ -98,20 +98,20 @@ def load_catalog(
     default that of the system.
     """
     selection = selection or ProblemSelection()
-    wanted = None if needed is None else {without_zeros(name) for name in needed}
-    rows = read_names(source)
-    names = [name for name, _ in rows]
-    known = ProblemIds(names)
+    wanted = None if needed is None else {without_zeros(problem) for problem in needed}
+    rows = read_ids(source)
+    all_ids = [problem for problem, _ in rows]
+    known = ProblemIds(all_ids)
     left_out = frozenset(known.id_of(text.removeprefix("apps_")) for text in excluded)
-    if missing := sorted(left_out.difference(names)):
+    if missing := sorted(left_out.difference(all_ids)):
         named = f"--exclude names {counted(len(missing), 'problem')}"
         message = f"{named} that {source.describe()} does not have: {listed(missing)}"
         warnings.warn(message, NotReadWarning, stacklevel=1)
 
-    def is_needed(name: str) -> bool:
-        return name not in left_out and (wanted is None or without_zeros(name) in wanted)
+    def is_needed(problem: str) -> bool:
+        return problem not in left_out and (wanted is None or without_zeros(problem) in wanted)
 
-    numbers = {number for number in choose(rows, selection, source.describe()) if is_needed(names[number])}
+    numbers = {number for number in choose(rows, selection, source.describe()) if is_needed(all_ids[number])}
     try:
         with tempfile.TemporaryFile(dir=directory) as file:
             entries = {
@@ -119,7 +119,7 @@ def load_catalog(
                 for problem in read_rows(source, numbers)
             }
             file.flush()
-            return Catalog(os.dup(file.fileno()), entries, names, source.describe())
+            return Catalog(os.dup(file.fileno()), entries, all_ids, source.describe())
     except OSError as error:
         where = directory or "the directory for temporary files (TMPDIR)"
         elsewhere = "set TMPDIR to another one" if directory is None else "choose another --out"

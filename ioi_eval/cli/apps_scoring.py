@@ -59,7 +59,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
         if not any(problem is None or catalog.knows(problem) for problem in counts):
             raise InputError(
                 f"{catalog.source} has none of the problems of {dump.describe()}, which asks for "
-                f"{listed(sorted(needed))}; it has {listed(catalog.names)}. Check --dataset"
+                f"{listed(sorted(needed))}; it has {listed(catalog.all_ids)}. Check --dataset"
             )
         summary = AppsSummary(tuple(call.pass_at) if call.pass_at else None, grouping=grouping)
         outcome = asyncio.run(_score(call, dump, catalog, summary, rows=rows, events=events))

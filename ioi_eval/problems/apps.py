@@ -50,19 +50,19 @@ def read_rows(source: Source, positions: Collection[int]) -> Iterator[AppsProble
         yield problem
 
 
-def read_names(source: Source) -> tuple[tuple[str, str], ...]:
+def read_ids(source: Source) -> tuple[tuple[str, str], ...]:
     """The id and the difficulty of every row, in order. Tests are not read."""
-    names, has_tests = [], False
+    ids, has_tests = [], False
     for index, row in enumerate(source.iterate((*_ID_COLUMNS, "difficulty"))):
         has_tests = has_tests or _TESTS in row.names or bool(row.broken)
-        names.append((problem_id(row, index), _difficulty_of(row)))
+        ids.append((problem_id(row, index), _difficulty_of(row)))
     if not has_tests:
         raise _without_tests(source, row)
     warn_of_misspelled(source.describe(), row.names, ("difficulty", "starter_code"), APPS_COLUMNS)
     if unused := [name for name in row.names if name in _LIMITS]:
         message = f"not used: {', '.join(unused)}; all problems have the limits of --timeout and --memory"
         warnings.warn(f"{source.describe()}: {message}", NotReadWarning, stacklevel=1)
-    return tuple(names)
+    return tuple(ids)
 
 
 def _without_tests(source: Source, row: Row) -> InputError:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.apps.dump_reader import survey
 from ioi_eval.errors import InputError, NotReadWarning
-from ioi_eval.problems.apps import read_names, read_rows
+from ioi_eval.problems.apps import read_ids, read_rows
 from ioi_eval.problems.apps_selection import ProblemSelection, Sampling, choose
 from ioi_eval.rows import open_source
 
@@ -38,7 +38,7 @@ def split(tmp_path: Path) -> Path:
 def ids(split: Path, selection: ProblemSelection) -> list[str]:
     """The ids of the selected rows."""
     source = open_source(split)
-    chosen = choose(read_names(source), selection, source.describe())
+    chosen = choose(read_ids(source), selection, source.describe())
     return [problem.id for problem in read_rows(source, chosen)]
 
 
@@ -49,7 +49,7 @@ def test_misspelled_optional_columns_are_named(tmp_path: Path) -> None:
     with pytest.warns(
         NotReadWarning, match=r"problems\.jsonl: column dificulty is not read. Did you mean difficulty\?"
     ):
-        read_names(open_source(problems))
+        read_ids(open_source(problems))
     dump.write_text('{"problem_id": "1", "code": "", "uid": "a", "lang": "C++", "Language": "C++"}\n')
     with pytest.warns(NotReadWarning) as warned:
         survey(open_source(dump))
@@ -66,7 +66,7 @@ def test_of_contest_problems_nothing_else_is_said(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotReadWarning)
         with pytest.raises(InputError, match="these are contest problems"):
-            read_names(open_source(problems))
+            read_ids(open_source(problems))
 
 
 def test_limits_that_are_not_used_are_named(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_limits_that_are_not_used_are_named(tmp_path: Path) -> None:
     problems = tmp_path / "problems.jsonl"
     problems.write_text('{"input_output": "{}", "time_limit": "2.0 seconds", "memory_limit": null}\n')
     with pytest.warns(NotReadWarning) as warned:
-        read_names(open_source(problems))
+        read_ids(open_source(problems))
     assert [str(one.message) for one in warned] == [
         f"{problems}: not used: time_limit, memory_limit; all problems have the limits of --timeout and --memory"
     ]
