@@ -32,7 +32,9 @@ _UNIT = "submissions"
 
 
 class Progress(ABC):
-    """Counts rows (`tally`: read, and to be judged; `advance`: done), and shows the progress to a person and as events.
+    """Counts the rows of a run, and shows the progress to a person and as events.
+
+    `advance` counts a row that is done. Rows that are read, and those that are to be judged, are counted by `tally`.
 
     Args:
         stream: where it is shown; stderr if not given.
