@@ -37,6 +37,15 @@ def test_a_directory_for_validators_without_programs(tmp_path: Path, name: str) 
     assert not [note for note in legacy.notes if "output validator" in note]
 
 
+def test_a_group_without_tests(tmp_path: Path) -> None:
+    """It is left out if it is worth nothing, as in earlier versions; otherwise full marks would be fewer."""
+    three = "data/secret/three/test_group.yaml"
+    with pytest.raises(InputError, match="data/secret/three has a configuration and no tests, so full marks would be"):
+        read(tmp_path, NEW, **{three: "max_score: 5\n"})
+    rows = read(tmp_path / "nothing", NEW, **{three: "max_score: 0\n"}).problem_rows
+    assert rows == read(tmp_path / "without", NEW).problem_rows
+
+
 def test_groups_of_a_draft(tmp_path: Path) -> None:
     """Points are in `testdata.yaml`, as in earlier versions, so groups are read as in those."""
     changes = {"problem.yaml": f"problem_format_version: 2023-07-draft\n{SCORING['problem.yaml']}"}
