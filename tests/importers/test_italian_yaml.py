@@ -178,18 +178,32 @@ def test_a_task_without_limits(tmp_path: Path) -> None:
     assert "task.yaml" not in str(caught.value)
 
 
-def test_a_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("total", "points"), [("total_value: '50'\n", 50), ("", 100)])
+def test_a_task_without_subtasks_is_a_sum(tmp_path: Path, total: str, points: float) -> None:
     """Without a checker, white-diff is used. With empty file names, standard streams are used."""
     alone = {name: None for name in TASK if name.startswith(("sol/grader", "cor/"))}
-    yaml = (
-        "nome_breve: somma\nnome: S\ntimeout: 1\nmemlimit: 64\ninfile: ''\noutfile: ''\ntotal_value: '50'\nn_input: 4\n"
-    )
+    yaml = f"nome_breve: somma\nnome: S\ntimeout: 1\nmemlimit: 64\ninfile: ''\noutfile: ''\n{total}n_input: 4\n"
     problem = loaded(tmp_path, read(tmp_path, **{**alone, "gen/GEN": None, "task.yaml": yaml}))
     assert (problem.score_type, [(one.points, len(one.tests)) for one in problem.subtasks]) == (
         ScoreType.SUM,
-        [(50, 4)],
+        [(points, 4)],
     )
     assert (problem.method, problem.linked) == (Batch(check=WhiteDiff()), ())
+
+
+def test_what_belongs_to_no_subtask_or_test_is_noted(tmp_path: Path) -> None:
+    """A subtask without tests that is worth nothing, and inputs that are no test's. Nothing else is left out."""
+    task = read(tmp_path, **{"gen/GEN": GEN.replace("#ST: 60", "#ST: 0\n#ST: 60"), "input/input4.txt": ""})
+    assert [(row["score"], row["test_names"]) for row in task.problem_rows] == [
+        (0, ["000"]),
+        (40, ["001", "002"]),
+        (60, ["003"]),
+    ]
+    assert [note for note in task.notes if "left out" in note] == [
+        "subtasks without tests in gen/GEN, which are worth nothing, are left out",
+        "left out, because they belong to no test: input/input4.txt",
+    ]
+    assert not [note for note in read(tmp_path / "complete").notes if "left out" in note]
 
 
 @pytest.mark.parametrize(("stub", "io"), [(None, ProcessIO.STD_IO), ("import somma\n", ProcessIO.FIFO_IO)])
@@ -403,6 +417,7 @@ def test_score_type_parameters_without_the_number_of_tests(tmp_path: Path) -> No
         ),
         ({"gen/GEN": GEN + "#ST: 60\n4 5\n"}, "are worth 160 points together, not 100"),
         ({"gen/GEN": "#ST: 60\n1\n2\n3\n4\n#ST: 40\n"}, "a subtask that is worth 40 points and has no tests"),
+        ({"gen/GEN": "# nothing\n"}, "has no tests: neither gen/GEN nor n_input names any"),
         ({"gen/GEN": "1 2\n#ST: 100\n3 4\n"}, "gen/GEN, line 2 begins the first subtask, but there are tests"),
         ({"gen/GEN": "#ST: all\n"}, "gen/GEN, line 1: the subtask is worth 'all'"),
         ({"gen/GEN": f"#ST: {'9' * 5000}\n"}, "gen/GEN, line 1: the subtask is worth '999"),
