@@ -13,7 +13,7 @@ from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, number_in_text, number_of
 from ioi_eval.importers.score_parameters import subtasks_of
 from ioi_eval.model import ScoreType, Subtask
-from ioi_eval.problems.grader_config import parse_score_type
+from ioi_eval.problems.grader_config import named_member
 from ioi_eval.problems.row import is_whole
 
 ROOT_FILE = "task.yaml"
@@ -71,7 +71,7 @@ def _stated_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreTyp
 
     Source: CMS 1.4 and 1.5. task-maker-rust wrote `task.yaml` without `n_input` until October 2025, and then with it.
     """
-    score_type = parse_score_type(meta["score_type"], ROOT_FILE) or ScoreType.GROUP_MIN
+    score_type = named_member(ScoreType, meta["score_type"], f"{ROOT_FILE}: score type")
     if "n_input" in meta:
         count = _count(meta["n_input"])
     else:
