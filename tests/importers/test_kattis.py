@@ -317,6 +317,24 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
             },
             "an output validator in output_validators and in output_validator; one is supported",
         ),
+        (
+            PASS_FAIL,
+            {
+                "problem.yaml": "validation: custom\n",
+                **{f"output_validators/{name}/v.cpp": "int main() {}" for name in ("a", "b")},
+            },
+            "sums has several output validators; one is supported",
+        ),
+        (
+            PASS_FAIL,
+            {f"include/cpp/{name}.cpp": "" for name in ("a", "b")},
+            "include/cpp/a.cpp, include/cpp/b.cpp are compiled with every submission in C++; one source is supported",
+        ),
+        (
+            PASS_FAIL,
+            {"domjudge-problem.ini": "externalid = 'a sum'\n"},
+            "'a sum' cannot be a problem's id; rename the package",
+        ),
     ],
 )
 def test_invalid_packages(

@@ -89,6 +89,27 @@ print("AC", sum(scores) if worth is None else min(scores) * worth)
         read(tmp_path / "old", SCORING, **changes)
 
 
+@pytest.mark.parametrize(
+    ("files", "held"),
+    [
+        ((), "nothing"),
+        (("grader.cpp",), "graders/grader.cpp"),
+        (("a.py", "b.py"), "graders/a.py, graders/b.py"),
+        (("a.py", "b.cpp"), "graders/a.py, graders/b.cpp"),
+    ],
+)
+def test_an_own_grader_is_one_file_in_python(tmp_path: Path, files: tuple[str, ...], held: str) -> None:
+    """No other one is taken silently."""
+    changes = {
+        "data/secret/one/testdata.yaml": "grading: custom\n",
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+        **{f"graders/{name}": "" for name in files},
+    }
+    with pytest.raises(UnsupportedError, match=rf"^.*graders/ holds {held}; one grader in Python is supported"):
+        read(tmp_path, SCORING, **changes)
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_an_own_grader_is_run_on_examples(tmp_path: Path, name: str) -> None:
     """If its rule is the lowest score times the points, possibly rounded down, the rule is used. Otherwise it is
