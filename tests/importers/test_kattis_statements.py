@@ -168,6 +168,22 @@ accepted/a.py:
     assert any("accepted/a.py: what submissions.yaml states of secret/*/1" in note for note in task.notes)
 
 
+def test_submissions_yaml_of_groups_that_are_no_subtasks(tmp_path: Path) -> None:
+    """A pass-fail package has one subtask for all groups."""
+    files = {**GROUPS, "problem.yaml": NEW["problem.yaml"], "data/secret/one/test_group.yaml": None}
+    text = "other/e.py:\n  secret/one: {permitted: [AC]}\n"
+    task = read(tmp_path, files, **{"data/secret/two/test_group.yaml": None, "submissions/submissions.yaml": text})
+    assert stated(task)["other/e.py"] == (None, None, None)
+    assert "submissions/other/e.py: what submissions.yaml states of secret/one is not compared" in task.notes
+
+
+def test_submissions_yaml_states_python_2(tmp_path: Path) -> None:
+    """The program itself may look like Python 3."""
+    task = read(tmp_path, NEW, **{"submissions/submissions.yaml": "other/e.py: {language: python2}\n"})
+    assert "other/e.py" not in stated(task)
+    assert "submissions/other/e.py is left out: submissions.yaml says that it is Python 2" in task.notes
+
+
 TWO = {f"submissions/other/two/{name}": "" for name in ("main.py", "run.py", "z.py")}
 
 
