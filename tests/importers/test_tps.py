@@ -144,6 +144,26 @@ def test_other_names_of_verdicts(tmp_path: Path) -> None:
     assert task.solution_rows[1]["expected_subtasks"] == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "full"),
+    [
+        ("accepted", "correct"),
+        ("partial", "partially_correct"),
+        ("wa", "incorrect"),
+        ("time_limit_exceeded", "time_limit"),
+        ("mle", "memory_limit"),
+        ("run_time_error", "runtime_error"),
+        ("proto_viol", "protocol_violation"),
+        ("fail", "failed"),
+        ("rt_tle", "time_limit_and_runtime_error"),
+    ],
+)
+def test_another_name_of_each_verdict(tmp_path: Path, name: str, full: str) -> None:
+    """A solution with a name that is not known would be left out."""
+    task = read(tmp_path, **{"solutions.json": {"slow.cpp": {"verdict": name}}})
+    assert [row["label"] for row in task.solution_rows] == [f"{full}/slow.cpp"]
+
+
 def test_rows_of_a_directory(tmp_path: Path) -> None:
     """Subtasks are named and ordered by their index, as in TPS's exporter. Memory limits are in MiB."""
     task = read(tmp_path)
@@ -306,6 +326,7 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
         ({"grader/cpp/grader.cpp": None}, "there is no grader/cpp/grader.cpp; if submissions stand alone"),
         ({"grader/cpp/sum.h": None}, "graders/grader.cpp includes sum.h"),
         ({**COMMUNICATION, "grader/manager.cpp": None}, "needs a manager"),
+        ({"problem.json": {**META, "type": "BatchAndOutput"}}, "no task type 'BatchAndOutput'; import the CMS export"),
     ],
 )
 def test_incomplete_directories(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
