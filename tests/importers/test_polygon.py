@@ -236,6 +236,23 @@ def test_expected_verdicts(tmp_path: Path) -> None:
     assert expected["rejected/wrong.cpp"] == "FAILED"
 
 
+def test_the_tests_that_are_judged(tmp_path: Path) -> None:
+    """Those called `tests`, also if others come first. A note names the others."""
+    pretests = '<testset name="pretests"><test-count>0</test-count><tests/></testset>'
+    text = problem_xml().replace('<testset name="tests">', f'{pretests}<testset name="tests">')
+    task = read(tmp_path, {"problem.xml": text})
+    assert len(list(task.tests())) == 6
+    assert "left out, as tests is judged: the tests of pretests" in task.notes
+
+
+def test_a_tag_that_is_not_known(tmp_path: Path) -> None:
+    """The solution is kept, and nothing is expected of it."""
+    task = read(tmp_path, solutions=SOLUTIONS.replace('tag="wrong-answer"><source', 'tag="elegant"><source'))
+    assert "solutions/wrong.cpp: the tag 'elegant' is not known, and states nothing here" in task.notes
+    (row,) = [row for row in task.solution_rows if row["label"] == "elegant/wrong.cpp"]
+    assert (row["expected"], row["expected_subtasks"]) == (None, {"1": "AC", "3": "FAILED"})
+
+
 INTERACTIVE = CHECKER + '<interactor><source path="files/interact.cpp" type="cpp.g++17"/></interactor>'
 
 
@@ -314,6 +331,11 @@ POINTS_AND_FRACTIONS = {"tests": '<test points="2.5" method="manual"/>', "groups
         ),
         ({}, {"tests": TESTS.replace('group="3"', 'group="1"')}, "the group 3 has points and no tests"),
         ({}, {"tests": TESTS.replace("30.0", "many")}, "test 2 has points='many'"),
+        (
+            {"tests/05": None},
+            {"tests": TESTS.replace("gen 4", "gen &quot;4")},
+            "the command of tests/05 is 'gen \"4': No closing quotation",
+        ),
     ],
 )
 def test_invalid_packages(tmp_path: Path, changes: Mapping[str, object], xml: dict[str, str], words: str) -> None:
@@ -423,6 +445,18 @@ int main(int, char** argv) {
     changes = {**STANDARD, "files/interact.cpp": interactor}
     task = read(tmp_path, changes, tests='<test method="manual"/>', groups="", programs=INTERACTIVE)
     assert made(task) == {"01": ("1\n", "said 2\n")}
+
+
+def test_an_interactive_problem_with_a_main_solution_in_python(tmp_path: Path) -> None:
+    """We only start programs beside the interactor."""
+    require_full_isolation()
+    changes = {**STANDARD, "files/interact.cpp": "int main() {}\n", "solutions/main.py": "print(input())\n"}
+    solutions = SOLUTIONS.replace("main.cpp", "main.py")
+    task = read(
+        tmp_path, changes, tests='<test method="manual"/>', groups="", programs=INTERACTIVE, solutions=solutions
+    )
+    with pytest.raises(UnsupportedError, match="the main solution of an interactive problem is not in C"):
+        made(task)
 
 
 def test_a_test_that_cannot_be_made(tmp_path: Path) -> None:
