@@ -119,6 +119,14 @@ def test_wrong_solutions_of_older_problems(tmp_path: Path) -> None:
         ({"info.toml": INFO.replace('"WA"', '"Wrong"')}, "wa.cpp expects 'Wrong'"),
         ({"info.toml": INFO.replace('"WA"', '["WA"]')}, "wa.cpp expects ['WA']"),
         ({"info.toml": "params = 5\n" + INFO.partition("[params]")[0]}, "params in info.toml is 5; it must be a table"),
+        (
+            {"info.toml": "solutions = ['wa.cpp']\n" + INFO.replace("[[solutions]]", "[[others]]")},
+            "[[solutions]] in info.toml is not a list of tables with a name",
+        ),
+        (
+            {"info.toml": INFO.replace("RATIO = 0.5", "RATIO = [0.5]")},
+            "the parameter RATIO in info.toml is [0.5], which no header can hold",
+        ),
         ({"info.toml": INFO.replace("2.0", '"2"')}, "timelimit is '2' in info.toml"),
     ],
 )
