@@ -479,6 +479,7 @@ def test_notes(tmp_path: Path) -> None:
     assert "tests/README" in notes
     assert "1 tests are in no subtask and are left out: 9-01" in notes
     assert "solutions/incorrect/Makefile is left out" in notes
+    assert not any(row["label"].endswith("Makefile") for row in task.solution_rows)
     assert "no solution is stated to get full marks (as one in solutions/model_solution/ would be): nothing" in notes
     assert {row["test_name"] for row in task.tests()} == {"0-01", "1-01", "2-01"}
 

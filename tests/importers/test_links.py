@@ -71,6 +71,14 @@ def test_links_beside_the_package_are_not_its_own(tmp_path: Path) -> None:
     assert not any("not followed" in note for note in task.notes)
 
 
+def test_a_linked_header_of_a_solution_is_named(tmp_path: Path) -> None:
+    """It is in the archive, so the advice to add it would not help."""
+    own = {"main.cpp": '#include "own.h"\nint main() {}\n', "own.h": ""}
+    files = {**test_cms.PACKAGE, **{f"solutions/model_solution/{name}": text for name, text in own.items()}}
+    with pytest.raises(InputError, match=r"own\.h is a link.*\(solutions/model_solution/main\.cpp includes it\)"):
+        cms.import_package(archived(tmp_path, files, "solutions/model_solution/own.h"), year=2026)
+
+
 def test_other_links_are_noted(tmp_path: Path) -> None:
     """Solutions are missing, but the others are judged correctly."""
     task = cms.import_package(archived(tmp_path, test_cms.PACKAGE, "solutions/model_solution/main.cpp"), year=2026)
