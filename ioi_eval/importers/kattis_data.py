@@ -99,9 +99,8 @@ class TestGroup:
         return replace(self, config={**self.config, **settings})
 
     def with_lowest_score(self) -> TestGroup:
-        """The group with the aggregation `min` in place of those in its flags."""
-        others = (flag for flag in self.flags if flag not in AGGREGATIONS)
-        return self.with_settings(grader_flags=" ".join([*others, "min"]))
+        """The group with the aggregation `min` after those in its flags, so that it counts."""
+        return self.with_settings(grader_flags=" ".join([*self.flags, "min"]))
 
     def walk(self) -> Iterator[TestGroup]:
         """This group and all below it, in the order in which they are judged."""
