@@ -374,11 +374,12 @@ def test_a_range_of_a_sum_is_that_of_all_its_tests(tmp_path: Path) -> None:
 def test_a_group_after_one_that_stops(tmp_path: Path) -> None:
     """It has points only if all earlier groups pass; also samples, if the whole problem stops."""
     changes = {"data/testdata.yaml": "on_reject: break\ngrader_flags: ignore_sample\n"}
-    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes, **ANOTHER))
+    one = ("sample/1", "secret/one/1", "secret/one/2")
     assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
         ("sample", 0.0, ("sample/1",)),
-        ("one", 30.0, ("sample/1", "secret/one/1")),
-        ("two", 70.0, ("sample/1", "secret/one/1", "secret/two/1", "secret/two/2")),
+        ("one", 30.0, one),
+        ("two", 70.0, (*one, "secret/two/1", "secret/two/2")),
     ]
 
 
@@ -387,7 +388,7 @@ def test_means_become_shares(tmp_path: Path) -> None:
     changes = {
         "data/secret/testdata.yaml": "grader_flags: avg\n",
         "data/secret/two/testdata.yaml": "grader_flags: avg\naccept_score: 100\n",
-        "data/secret/one/testdata.yaml": "grader_flags: min\naccept_score: 100\n",
+        "data/secret/one/testdata.yaml": "grader_flags: avg\naccept_score: 100\non_reject: break\n",
     }
     problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
     assert [(one.name, one.points) for one in problem.subtasks[1:]] == [

@@ -149,7 +149,7 @@ def test_submissions_yaml_of_groups(tmp_path: Path) -> None:
     """Groups that are subtasks, points, and statements that cannot be compared."""
     text = """
 other/e.py:
-  secret/one: {permitted: [AC]}
+  secret/{one,three}: {permitted: [AC]}
   secret/tw*: {permitted: [AC, TLE], required: [TLE]}
   score: 50
 rejected:
@@ -225,6 +225,8 @@ def test_entry_points_that_cannot_be_started(tmp_path: Path, files: dict[str, st
             "its permitted and required lists together allow no verdict; correct them",
         ),
         ("other: {score: high}", "score is 'high'"),
+        ("other: {score: [1, high]}", "score is 'high'"),
+        ("other: {score: [1, 2, 3]}", r"score is \[1, 2, 3\]; it must be one number or two"),
         ("other: {score: [80, 20]}", r"by score \[80, 20\] no points are possible; correct it"),
         ("accepted: {score: [80, 100]}\naccepted/*: {score: 20}", r"by score \[80, 100\] and 20 no points"),
         (f"other: {{score: 1{'0' * 400}}}", "score is 10{400}; it must be a number"),
@@ -543,10 +545,14 @@ BUILT = {
 @pytest.mark.parametrize(("kind", "role"), [("pass-fail", "checker"), ("interactive", "interactor")])
 def test_a_validator_built_by_a_script(tmp_path: Path, kind: str, role: str) -> None:
     """The script is the checker or the interactor, and all files of its directory are beside it."""
-    problem = loaded(tmp_path, read(tmp_path, NEW, **BUILT, **{"problem.yaml": f"{NEW['problem.yaml']}type: {kind}\n"}))
+    kinds = {"problem.yaml": f"{NEW['problem.yaml']}type: {kind}\n"}
+    task = read(tmp_path, NEW, **BUILT, **kinds)
+    problem = loaded(tmp_path, task)
     program = checker_of(problem) if role == "checker" else manager_of(problem)
     assert program.source.path == f"{role}/build"
     assert sorted(file.path for file in program.files) == [f"{role}/{name}" for name in ("README.md", "v.cpp", "w.h")]
+    (row,) = read(tmp_path / "b", NEW, **BUILT, **kinds, **{"output_validator/LICENSE.md": ""}).problem_rows
+    assert row["grader_files"] == task.problem_rows[0]["grader_files"]
 
 
 @pytest.mark.parametrize(
