@@ -115,6 +115,7 @@ def test_tasks_of_other_formats_are_refused_by_name(tmp_path: Path, files: dict[
     with pytest.raises(InputError) as caught:
         import_package(write_package(tmp_path / "somma", files), year=2026)
     assert words in str(caught.value)
+    assert "[read as" not in str(caught.value)
 
 
 def test_a_batch_task(tmp_path: Path) -> None:
@@ -236,6 +237,7 @@ REVERSED = {
     "check/manager.py": None,
     "check/manager.cpp": 'int main(int argc, char **argv) { fopen(argv[1], "w"); fopen( argv [2] , "rb"); }\n',
     "sol/stub.cpp": 'int main(int argc, char **argv) { FILE *to = fopen(argv[1], "w"), *f = fopen(argv[2], "r"); }\n',
+    "sol/stub.h": "int somma();\n",
     "sol/stub.c": 'int main(int c, char **argv) { fopen(argv[2], "r"); fopen(argv[1], "w"); puts(argv[0]); }\n',
 }
 
@@ -288,13 +290,17 @@ def test_a_judge_program_has_the_sources_that_it_includes(tmp_path: Path) -> Non
     """Whatever their endings are, and those that these include; no others."""
     included = {
         "cor/correttore.cpp": '#include "io/read.cpp"\n',
-        "cor/io/read.cpp": '#include "table.inc"\n#include "missing"\n#include "../../sol/soluzione.cpp"\n',
+        "cor/io/read.cpp": '#include "rest.cpp"\n#include "missing"\n#include "../../sol/soluzione.cpp"\n',
+        "cor/io/rest.cpp": '#include "numbers.cpp"\n',
+        "cor/io/numbers.cpp": "int numbers;\n",
         "cor/io/table.inc": '#include "read.cpp"\n',
         "cor/other.cpp": "int main() {}\n",
     }
     checker = checker_of(loaded(tmp_path, read(tmp_path, **included)))
     assert {file.path for file in checker.files} == {
+        "checker/io/numbers.cpp",
         "checker/io/read.cpp",
+        "checker/io/rest.cpp",
         "checker/io/table.inc",
         "checker/testlib.h",
     }
@@ -334,6 +340,8 @@ def test_a_program_that_may_be_the_checker(tmp_path: Path, name: str, wanted: st
     assert f"{name} is not read" in str(caught.value)
     assert f"call it {wanted};" in str(caught.value)
     assert checker_of(loaded(tmp_path, read(tmp_path / "both", **{name: "int main() {}\n"})))
+    below = read(tmp_path / "below", **without, **{f"{name.partition('/')[0]}/lib/tool.cpp": "int main() {}\n"})
+    assert loaded(tmp_path / "below", below).method.check == WhiteDiff()
 
 
 def test_settings_beside_the_directory(tmp_path: Path) -> None:
