@@ -56,6 +56,22 @@ def test_groups_of_a_draft(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "points"), [("accept_score: 30\n", 30), ("range: 0 30\n", 1), ("grader_flags: sum\n", 1)]
+)
+def test_one_group_of_a_draft_is_enough(tmp_path: Path, one: str, points: int) -> None:
+    """If one group has a setting of earlier versions, all groups are read as in those."""
+    others = dict.fromkeys(("data/testdata.yaml", "data/secret/testdata.yaml", "data/secret/two/testdata.yaml"))
+    changes = {"problem.yaml": f"problem_format_version: 2023-07-draft\n{SCORING['problem.yaml']}"}
+    rows = read(tmp_path, SCORING, **others, **changes, **{"data/secret/one/testdata.yaml": one}).problem_rows
+    assert [(row["subtask"], row["score"]) for row in rows] == [
+        ("sample", 1),
+        ("one", points),
+        ("secret/two/1", 1),
+        ("secret/two/2", 1),
+    ]
+
+
 def test_a_validator_of_a_draft_may_give_scores(tmp_path: Path) -> None:
     """In points, as in earlier versions with `validation: custom score`; drafts do not say whether it gives any."""
     changes = {

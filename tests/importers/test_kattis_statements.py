@@ -320,6 +320,8 @@ PYTHON_2 = {
 PYTHON_3 = {
     "words": '"""\nprint "x" was how it was written\n"""\nprint(1)\n',
     "mended": "#!/usr/bin/env python3\nprint (1)\n",
+    "started": '#!/usr/bin/env python3\n"""\nprint "x" was how it was written\n"""\nprint(1)\n',
+    "once": '# python2 had\n"""\nprint "x"\n"""\nprint(1)\n',
     "broken": "print(1\n",
 }
 
