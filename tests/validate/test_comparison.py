@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from ioi_eval.errors import UnavailableError
+from ioi_eval.errors import SetupError, UnavailableError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import Language, OutputFile, Problem, SourceFile, Submission, SubmissionResult
 from ioi_eval.problems.submissions import submission_from_row
@@ -278,6 +278,27 @@ def test_judged_solutions_are_compared_if_no_endpoint_is_left() -> None:
     assert not validation.agrees
     assert len(validation.undecided) == 3
     assert "no endpoint is left" in terminal_validation(validation.as_dict())
+
+
+def test_a_validation_that_ends_early() -> None:
+    """The solutions that were not judged are counted; the others are compared."""
+
+    def says(submission: Submission) -> SubmissionResult:
+        if submission.id == "1":
+            raise SetupError("nothing can be judged any more")
+        return result("AC", "AC", "AC")
+
+    solutions = [
+        replace(solution({"02": "AC"}), submission=Submission(id=str(n), problem=PROBLEM.key, code=f"{n}"))
+        for n in range(4)
+    ]
+    validating = ValidationRun(StatedSolutions(solutions=solutions), RuleScorer(says))
+    with pytest.raises(ExceptionGroup):
+        asyncio.run(validating.run(workers=1, on_result=lambda _, __: None))
+    validation = validating.validation()
+    assert validation.pending == 3
+    assert [judged.result.submission for _, judged in validation.judged] == ["0"]
+    assert not validation.agrees
 
 
 def test_identical_solutions_are_judged_once_except_after_je() -> None:

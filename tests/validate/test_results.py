@@ -144,12 +144,23 @@ def test_a_status_with_two_readings_agrees_in_either() -> None:
     assert found(theirs(sub("AC", tests)), result) != [None]
 
 
+def test_a_status_that_the_reference_does_not_have() -> None:
+    """It agrees with no verdict of ours."""
+    for verdict in ("AC", "WA"):
+        (one,) = found(theirs(sub("IE", {"2": "AC", "3": "IE"})), ours("AC", "AC", verdict))
+        assert one is not None
+        assert (one.stated, one.seen) == ("IE", verdict)
+
+
 def test_je_and_skipped_are_no_statements() -> None:
     """They neither agree nor disagree. Nor do nulls, which our own results have for a JE."""
     row = theirs(sub("SKIPPED", {"2": "SKIPPED", "3": "SKIPPED"}, weighted_score=None), all_subtasks_points=None)
     assert found(row, ours("AC", "AC", "AC")) == []
     full = theirs(sub("WA", {"2": "WA"}, weighted_score=0.0), all_subtasks_points=0.0)
     assert found(full, ours("AC", "JE", "AC")) == []
+    later = ours("AC", "WA", "JE")
+    assert later.subtasks[2].verdict is Verdict.WA
+    assert found(theirs(sub("RE", {"2": "WA", "3": "RE"})), later) == []
 
 
 def test_a_score_of_je_is_no_statement_if_it_is_written_as_0() -> None:
