@@ -131,8 +131,6 @@ def _files(
 ) -> list[tuple[str, str]]:
     """The checker, the files that it includes, and the headers that the solutions include."""
     path = str(info.get("checker", "checker.cpp"))
-    if not package.has(path):
-        raise InputError(f"there is no {path}")
     sources = _Sources(package, parameters)
     files = {"checker/checker.cpp": sources.flat(path)}
     files |= {f"checker/{name}": text for name, text in sources.headers.items()}
