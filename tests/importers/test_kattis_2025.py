@@ -37,6 +37,16 @@ def test_a_directory_for_validators_without_programs(tmp_path: Path, name: str) 
     assert not [note for note in legacy.notes if "output validator" in note]
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("{de: Neu, en: New}", "New"), ("{de: Neu, fr: Nouveau}", "Neu"), ("Neu", "Neu"), ("{}", "sums")],
+)
+def test_the_name_in_several_languages(tmp_path: Path, name: str, title: str) -> None:
+    """The English one, if there is one."""
+    problem = f"problem_format_version: 2025-09\nname: {name}\nlimits: {{time_limit: 1.0}}\ntype: scoring\n"
+    assert {row["name"] for row in read(tmp_path, NEW, **{"problem.yaml": problem}).problem_rows} == {title}
+
+
 def test_a_group_without_tests(tmp_path: Path) -> None:
     """It is left out if it is worth nothing, as in earlier versions; otherwise full marks would be fewer."""
     three = "data/secret/three/test_group.yaml"

@@ -188,13 +188,18 @@ TWO = {f"submissions/other/two/{name}": "" for name in ("main.py", "run.py", "z.
 
 
 def test_the_entry_point_of_a_program_with_several_files(tmp_path: Path) -> None:
-    """This file comes first and is started. The default is `main.py`. In C++ there is no choice."""
-    cpp = {f"submissions/other/three/{name}": "" for name in ("a.cpp", "b.cpp")}
-    text = "other/two: {entrypoint: run.py}\nother/three: {entrypoint: x}\nother/e.py: {entrypoint: e.py}\n"
-    for written, files in ((text, ["run.py", "main.py", "z.py"]), ("{}\n", ["main.py", "run.py", "z.py"])):
-        task = read(tmp_path / files[0], NEW, **TWO, **cpp, **{"submissions/submissions.yaml": written})
+    """This file comes first and is started. The default is `main.py`. In C and C++ there is no choice."""
+    others = ("three/a.cpp", "three/b.cpp", "four/a.c", "four/b.c", "five/a.rs", "five/run.rs")
+    files = {**TWO, **{f"submissions/other/{name}": "" for name in others}}
+    names = {"two": "run.py", "three": "x", "four": "x", "five": "run.rs", "e.py": "e.py"}
+    text = "".join(f"other/{program}: {{entrypoint: {name}}}\n" for program, name in names.items())
+    for written, first in ((text, "run.py"), ("{}\n", "main.py")):
+        task = read(tmp_path / first, NEW, **files, **{"submissions/submissions.yaml": written})
         found = {row["label"]: list(row.get("source_files", ())) for row in task.solution_rows}
-        assert (found["other/two"], found["other/three"], found["other/e.py"]) == (files, ["a.cpp", "b.cpp"], [])
+        assert found["other/two"] == sorted(["main.py", "run.py", "z.py"], key=lambda name: name != first)
+        assert (found["other/three"], found["other/four"]) == (["a.cpp", "b.cpp"], ["a.c", "b.c"])
+        assert found["other/e.py"] == []
+        assert found["other/five"] == (["run.rs", "a.rs"] if written == text else ["a.rs", "run.rs"])
 
 
 @pytest.mark.parametrize(
@@ -367,7 +372,14 @@ def test_constants_are_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["constants: 5", "constants: {1x: 5}", "constants: {a: [1]}", "constants: {a: {tex: 1}}"]
+    "text",
+    [
+        "constants: 5",
+        "constants: {1x: 5}",
+        "constants: {a: [1]}",
+        "constants: {a: {tex: 1}}",
+        "constants: {a: true}",
+    ],
 )
 def test_invalid_constants(tmp_path: Path, text: str) -> None:
     """The message has the constant."""
