@@ -102,6 +102,15 @@ def test_wrong_solutions_of_older_problems(tmp_path: Path) -> None:
     stated = {row["label"]: row["expected_subtasks"] for row in task.solution_rows}
     assert stated["wa.cpp"] == {"all": "FAILED"}
     assert "not read, of the solution wa.cpp in info.toml: wring" in task.notes
+    both = read(tmp_path / "both", **{"info.toml": INFO.replace('expect = "WA"', 'wrong = true\n    expect = "RE"')})
+    assert {row["label"]: row["expected_subtasks"] for row in both.solution_rows}["wa.cpp"] == {"all": "RE,MLE,SV,TLE"}
+
+
+def test_a_solution_in_another_language(tmp_path: Path) -> None:
+    """It is left out, with a note."""
+    task = read(tmp_path, **{"info.toml": INFO.replace("slow.cpp", "slow.d"), "sol/slow.d": "void main() {}\n"})
+    assert [row["label"] for row in task.solution_rows] == ["correct.cpp", "wa.cpp"]
+    assert "sol/slow.d is left out: it is not a source file" in task.notes
 
 
 @pytest.mark.parametrize(
@@ -115,7 +124,7 @@ def test_wrong_solutions_of_older_problems(tmp_path: Path) -> None:
         ({"hash.json": "{}"}, "is not what hash.json states; generate them"),
         ({"checker.cpp": None}, "there is no checker.cpp"),
         ({"checker.cpp": '#include "lost.h"\n'}, "checker/checker.cpp includes lost.h"),
-        ({"sol/wa.cpp": None}, "there is no sol/wa.cpp"),
+        ({"sol/wa.cpp": None}, "there is no sol/wa.cpp, which info.toml names"),
         ({"info.toml": INFO.replace('"WA"', '"Wrong"')}, "wa.cpp expects 'Wrong'"),
         ({"info.toml": INFO.replace('"WA"', '["WA"]')}, "wa.cpp expects ['WA']"),
         ({"info.toml": "params = 5\n" + INFO.partition("[params]")[0]}, "params in info.toml is 5; it must be a table"),
