@@ -31,11 +31,11 @@ PACKAGE: dict[str, Any] = {
 
 
 def zipped(**files: str) -> bytes:
-    """A zip with these files in one directory."""
+    """A zip with these files in one directory. macOS puts a second one beside it."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, text in files.items():
-            archive.writestr(f"my outputs/{name}", text)
+            archive.writestr(name if name.startswith("__MACOSX/") else f"my outputs/{name}", text)
     return buffer.getvalue()
 
 
@@ -136,7 +136,7 @@ def test_outputs_in_a_directory_that_is_no_label(tmp_path: Path) -> None:
 
 def test_a_program_in_a_zip_is_left_out_with_a_note(tmp_path: Path) -> None:
     """Without it a solution of a BatchAndOutput task is judged by its outputs alone."""
-    content = zipped(**RIGHT, **{"sol.cpp": "int main() {}\n"})
+    content = zipped(**RIGHT, **{"sol.cpp": "int main() {}\n", "readme.txt": "", "__MACOSX/._more.cpp": ""})
     task = read(tmp_path, **{"solutions/correct/author.zip": content})
     row = next(row for row in task.solution_rows if row["label"] == "correct/author")
     assert (row["code"], row["outputs"]) == (None, RIGHT)

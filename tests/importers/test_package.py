@@ -73,6 +73,8 @@ def test_every_kind_has_the_same_files(
     with open_package(where) as package:
         assert look(package) == FILES
         assert package.names("tests") == ("tests/1.in", "tests/2.in")
+        with pytest.raises(InputError, match=r"1\.in cannot be read: it is 4 bytes, more than such a file"):
+            package.read("tests/1.in", 3)
         assert package.json("problem.json") == {"code": "sum"}
         assert package.text("graders/grader.cpp") == package.text("graders/sum.h") == "// Jürgen\n"
 

@@ -23,7 +23,7 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.importers import italian_yaml, kattis, library_checker, package_files
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.package_files import open_files
-from tests.importers.packages import put_socket
+from tests.importers.packages import put_socket, write_package
 from tests.row_files import LFS_POINTER
 from tests.selecting import where_digits_are_limited
 
@@ -166,6 +166,14 @@ def test_a_directory_outside_is_not_read(tmp_path: Path) -> None:
         assert package.names() == ("problem.json",)
         with pytest.raises(InputError, match=r"tests is a link that leads out of the package; .*cp -rL"):
             package.refuse_links("tests")
+
+
+def test_files_of_git_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package may be a clone, with more files in `.git` than a package may have."""
+    where = write_package(tmp_path / "p", {"problem.json": "{}", **{f".git/objects/{n}": "" for n in range(9)}})
+    monkeypatch.setattr(package_files, "_MAX_ENTRIES", 5)
+    with open_package(where) as package:
+        assert package.names() == ("problem.json",)
 
 
 def test_the_number_of_linked_paths_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
