@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from ioi_eval.journal import RecordKind
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
+from tests.journal.test_merging import write as write_journal
 
 
 def test_shards_of_a_dump(start: Start, write: Write, tmp_path: Path) -> None:
@@ -39,3 +41,20 @@ def test_shards_of_a_dump(start: Start, write: Write, tmp_path: Path) -> None:
     again = start("merge", "one", "two", "--out", "all")
     assert again.returncode == 2
     assert "all has a journal already" in again.stderr
+
+
+def test_runs_that_disagree(start: Start, tmp_path: Path) -> None:
+    """The exit code is 1. The first conflicts are named, and copies without a program are counted."""
+    for name, points in (("one", 5), ("two", 9)):
+        write_journal(tmp_path / name, *((RecordKind.RESULT, f"s{number}", number, points) for number in range(22)))
+    write_journal(tmp_path / "three", (RecordKind.COPY, "x", 99, None))
+    ended = start("merge", "one", "two", "three", "--out", "all")
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stderr.count("the same program, judged in the same way") == 20
+    assert ended.stderr.endswith("and 2 conflicts more\n")
+    assert "Copies of programs that no run has judged: 1. The next run judges them.\n" in ended.stdout
+    assert "22 conflicts: the directory that is named first counts.\n" in ended.stdout
+    ended = start("merge", "one", "--out", "alone")
+    assert ended.returncode == 0, ended.stderr
+    assert "onflict" not in ended.stdout + ended.stderr
+    assert "no run has judged" not in ended.stdout
