@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -17,7 +18,8 @@ from ioi_eval.cli.sandboxes import SandboxOptions
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.report.result_files import result_rows
 from ioi_eval.rows import named_sources
-from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Pushed, Start, Write, submission_row
+from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, SLOW, TESTS, Pushed, Start, Write, submission_row
+from tests.cli.ended_early import ended_after_a_result
 from tests.hub_stand_in import Hub, put_rows
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tests_runner.py"
@@ -77,6 +79,20 @@ def test_a_second_call_judges_only_new_rows(start: Start, write: Write, rows_her
         assert start("run-tests", "a.jsonl", *OWN, *more).returncode == 0
         judged.append(json.loads((tmp_path / "results" / "a" / "summary.json").read_text())["this_run"]["judged"])
     assert judged == [1, 2]
+
+
+def test_after_ctrl_c_no_other_data_set_is_begun(
+    write: Write, rows_here: None, environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    """Those that were not begun are named."""
+    write("a.jsonl", *(submission_row(str(number), f"{SLOW}// {number}\n") for number in range(40)))
+    write("b.jsonl", submission_row("one"))
+    command = [*COMMAND, "run-tests", "a.jsonl,b.jsonl", *OWN, "--workers", "1"]
+    journal = tmp_path / "results" / "a" / "journal"
+    ended = ended_after_a_result(command, journal, environment, tmp_path, signal.SIGINT)
+    assert ended.returncode == 130, ended.stderr
+    assert "not begun: b.jsonl\n" in ended.stderr
+    assert not (tmp_path / "results" / "b").exists()
 
 
 def test_data_sets_of_the_same_name_are_kept_apart(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
