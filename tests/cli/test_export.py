@@ -15,11 +15,12 @@ import pytest
 import yaml
 
 from ioi_eval.cli import export as command
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.report.groups import MAX_GROUPS
 from ioi_eval.report.publication import MODULES, format_named
 from ioi_eval.report.result_sets import open_results
 from tests.cli.addition import Start
+from tests.importers.packages import put_socket
 from tests.small_results import Row, apps_row, contest_row, refused, write_results
 
 SETTINGS = {
@@ -314,6 +315,23 @@ def test_an_export_replaces_only_an_export(results: Path, tmp_path: Path, to: st
     with pytest.raises(InputError, match="does not exist"):
         export(results, to, *settings, out=tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_an_out_of_another_kind_is_refused(tmp_path: Path) -> None:
+    """A directory for a format of one file, a file for a format of several, and what cannot be opened or made."""
+    directory = contest(tmp_path / "contest")
+    (tmp_path / "there").mkdir()
+    (tmp_path / "file").touch()
+    put_socket(tmp_path / "socket")
+    for to, out, words in (
+        ("junit", "there", r"is a directory; name the file itself: .*there/junit\.xml"),
+        ("inspect", "file", "is a file, and this format makes a directory of files"),
+        ("junit", "socket", "socket is there already and cannot be read: "),
+    ):
+        with pytest.raises(InputError, match=words):
+            export(directory, to, out=tmp_path / out)
+    with pytest.raises(SetupError, match="file is not a directory; choose another --out"):
+        export(directory, "junit", out=tmp_path / "file" / "junit.xml")
 
 
 @pytest.mark.parametrize(
