@@ -216,6 +216,20 @@ def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
     assert (ended.returncode, "--rerun needs the problem" in ended.stderr) == (2, True)
 
 
+def test_results_that_lack_what_a_rerun_needs(start: Start, write: Write, tmp_path: Path) -> None:
+    """The names of the sources, or the program."""
+    write("apps.jsonl", {**ROWS[0], "problem_id": 17})
+    write_results(tmp_path / "contest", [contest_row("a", 1.0)])
+    write_results(tmp_path / "apps", [apps_row("a", True), apps_row("b", True, code=None)], {"judged_by": "lines"})
+    for arguments, words in (
+        (("contest", "a"), "the results do not name its sources"),
+        (("apps", "a"), "the results do not name its data set"),
+        (("apps", "b", "--dataset", "apps.jsonl"), "--rerun needs a program, and this result has none"),
+    ):
+        ended = start("show", *arguments, "--rerun")
+        assert (ended.returncode, words in ended.stderr) == (2, True), ended.stderr
+
+
 LONG = "print('x' * 100000)"
 
 
