@@ -73,12 +73,14 @@ def test_an_interrupted_audit_excludes_no_problem(
     journal = tmp_path / "list.jsonl.run" / "journal"
     ended = ended_after_a_result([*COMMAND, *arguments], journal, environment, tmp_path, signal.SIGINT)
     assert ended.returncode == 130, ended.stderr
+    assert "Not all was judged: run the same command again.\n" in ended.stdout
     row = found(tmp_path / "list.jsonl")["0"]
     assert (row["kind"], row["exclude"]) == ("undecided", False)
     assert row["reason"] == "some of its reference solutions are not judged yet"
 
     again = start(*arguments, "--solutions", "2")
     assert again.returncode == 0, again.stderr
+    assert "Not all was judged" not in again.stdout
     row = found(tmp_path / "list.jsonl")["0"]
     assert (row["kind"], row["passed"], row["solutions"]) == ("solutions", 1, 2)
 

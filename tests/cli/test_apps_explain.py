@@ -58,6 +58,16 @@ def test_the_first_line_that_differs_is_shown(start: Start, write: Write) -> Non
     assert "  mcpbr, eval-protocol-page: different: line 1: expected '2', found '2 '\n" in ended.stdout
 
 
+def test_the_first_tests_that_differ_are_shown(start: Start, write: Write) -> None:
+    """The others are counted."""
+    write("apps.jsonl", doubling(0, tuple(range(13))))
+    dump = write("dump.jsonl", {"problem_id": 0, "uuid": "spaces", "code": SPACES.replace("print(", "print('', ")})
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr")
+    assert ended.returncode == 0, ended.stderr
+    assert "… and 3 more tests\n" in ended.stdout
+    assert len(re.findall(r"^test \d+:$", ended.stdout, re.MULTILINE)) == 10
+
+
 def test_programs_that_differ_only_in_a_final_newline_are_the_same(start: Start, write: Write) -> None:
     """Eval Protocol strips the program that it finds. Only another difference is reported as another program."""
     write("apps.jsonl", doubling(0))
