@@ -140,7 +140,7 @@ def test_an_unreadable_test_does_not_stop_other_tasks(tmp_path: Path, reason: In
     write_rows([task("b", text="old")], tmp_path)
 
     def fail() -> Iterator[dict[str, Any]]:
-        yield {"year": 2025, "problem_id": "b", "test_name": "new"}
+        yield {"year": 2025, "problem_id": "b", "test_name": "new", "test_input": "longer than all later rows" * 100}
         raise reason
 
     errors: list[InputError | SetupError] = []
