@@ -20,6 +20,8 @@ GOOD = {f"tests/{name}.out": "secret\nOK\nSV\n" for name in ("0-01", "big-01")}
     [
         ("secret\nSV\nunexpected termination\n", "says SV, but the checker needs OK"),
         ("secret\nFAIL\n", "says FAIL"),
+        ("secret\nPV\n", "says PV"),
+        ("secret\nWA\n", "says WA"),
         ("secret\n", "does not say how the grader ended"),
         ("", "does not say how the grader ended"),
     ],

@@ -220,7 +220,15 @@ def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
 
 def test_communication_directory(tmp_path: Path) -> None:
     """Stub and manager get the paths that they have in an export. A checker counts only if it is stated."""
-    problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
+    others = {"grader/notes.txt": "", "grader/lib/tool.cpp": "", "grader/py/tool.py": ""}
+    task = read(tmp_path, **COMMUNICATION, **others)
+    assert sorted(dict(task.problem_rows[0]["grader_files"])) == [
+        "graders/grader_config.json",
+        "graders/manager.cpp",
+        "graders/stub.cpp",
+        "graders/sum.h",
+    ]
+    problem = loaded(tmp_path, task)
     assert problem.method == Communication(manager=manager_of(problem), processes=2)
     assert [file.path for file in problem.linked] == ["graders/stub.cpp"]
     meta = {**COMMUNICATION["problem.json"], "has_checker": True}
@@ -308,6 +316,15 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
         (NO_TESTS, "holds no tests/*.in: the tests are missing; generate them with `tps gen`"),
         ({"tests/big-01.out": None}, "1 of 3 tests have no output (tests/big-01.out, …); generate them"),
         ({"tests/mapping": None}, "there is no tests/mapping; generate them with `tps gen`"),
+        (
+            {
+                "tests/mapping": None,
+                "subtasks.json": {
+                    "subtasks": {"one": {"index": 0, "score": 50, "regex": ".*"}, "two": {"index": 1, "score": 50}}
+                },
+            },
+            "there is no tests/mapping; generate them with `tps gen`",
+        ),
         ({"tests/mapping": "samples\n"}, "tests/mapping, line 1 is 'samples'; it must be a subtask and a test"),
         ({"tests/mapping": "\nhuge 0-01\n"}, "tests/mapping, line 2 names the subtask huge"),
         ({"tests/mapping": "full 9-99\n"}, "line 1 names the test 9-99, but there is no tests/9-99.in"),
@@ -440,6 +457,9 @@ def test_communication_of_2017_has_fifos_and_a_checker(tmp_path: Path) -> None:
     problem = loaded(tmp_path, read(tmp_path, **old, **stub))
     fifos = Communication(manager=manager_of(problem), process_io=ProcessIO.FIFO_IO, check=checker_of(problem))
     assert problem.method == fifos
+    for later in ({"num_processes": 1}, {"has_checker": False}):
+        meta = {**META, "type": "Communication", **later}
+        assert loaded(tmp_path, read(tmp_path, **{**old, "problem.json": meta}, **stub)).method.check is None
 
 
 @pytest.mark.parametrize(
