@@ -207,6 +207,8 @@ def test_points_of_the_checker_are_those_of_the_test(tmp_path: Path) -> None:
         "05": (20, 0),
         "06": (10, 1),
     }
+    nothing = TESTS.replace('"generated" points="20.0"', '"generated" points="0.0"')
+    assert read_problem(tmp_path / "nothing", gives, tests=nothing).tests["05"].full_score == 0
 
 
 def test_points_of_the_checker_may_be_a_percentage(tmp_path: Path) -> None:
@@ -245,6 +247,14 @@ def test_the_tests_that_are_judged(tmp_path: Path) -> None:
     assert "left out, as tests is judged: the tests of pretests" in task.notes
 
 
+def test_a_tag_of_a_group_is_about_its_own_tests(tmp_path: Path) -> None:
+    """The subtask is not accepted if a group that it depends on is not."""
+    tags = SOLUTIONS.replace('group="1" tag="accepted"', 'group="1" tag="wrong-answer"')
+    tags = tags.replace('group="3" tag="time-limit-exceeded"', 'group="3" tag="accepted"')
+    rows = {row["label"]: row for row in read(tmp_path, solutions=tags).solution_rows}
+    assert rows["wrong-answer/wrong.cpp"]["expected_subtasks"] == {"1": "WA"}
+
+
 def test_a_tag_that_is_not_known(tmp_path: Path) -> None:
     """The solution is kept, and nothing is expected of it."""
     task = read(tmp_path, solutions=SOLUTIONS.replace('tag="wrong-answer"><source', 'tag="elegant"><source'))
@@ -265,6 +275,8 @@ def test_interactive_problems(tmp_path: Path) -> None:
     assert problem.method.manager.protocol is CheckerProtocol.TESTLIB
     assert problem.method.check is not None
     assert {file.name for file in problem.method.manager.files} == {"testlib.h"}
+    alone = {"files/interact.cpp": "int main() {}\n", "files/check.cpp": None}
+    assert read_problem(tmp_path / "alone", alone, programs=INTERACTIVE.removeprefix(CHECKER)).method.check is None
 
 
 RESOURCES = """
