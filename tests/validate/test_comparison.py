@@ -67,6 +67,9 @@ def test_evidence_for_a_total() -> None:
     assert (found["evidence"]["test"], found["evidence"]["message"]) == ("3", "words of 3")
     shown = 'test 3: TLE, 0.300 s of 2 s, 1.0 MiB, "words of 3"; 00-samples AC, 01 AC, 02 TLE'
     assert shown in terminal_validation(validation.as_dict())
+    validation.add(solution(total=(100.0, 100.0)), result("WA", "AC", "PA"))
+    assert validation.disagreements[1]["seen"] == "30 points"
+    assert validation.disagreements[1]["evidence"]["test"] == "1", "it costs 40 points, the other subtask 30 of its 60"
 
 
 def test_evidence_if_no_test_decided() -> None:
