@@ -234,6 +234,17 @@ def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, wr
     assert "results is not the name of a data set to push results to: it has the form owner/name" in ended.stderr
 
 
+def test_a_dry_run_says_what_is_wrong_with_the_journal(score: Start, write: Write, tmp_path: Path) -> None:
+    """As the run would."""
+    dump = write("dump.jsonl", submission_row("a"))
+    assert score(dump).returncode == 0
+    with (tmp_path / "out" / "journal").open("ab") as journal:
+        journal.write(b"a part of a record")
+    ended = score(dump, "--dry-run")
+    assert ended.returncode == 0
+    assert "(18 bytes) dropped: the last run was stopped while writing" in ended.stderr
+
+
 def test_fix_includes(score: Start, write: Write, results: Results) -> None:
     """The results record it, and the program is judged again."""
     grader = '#include "add.h"\n' + RIGHT.replace("a + b", "add(a, b)")

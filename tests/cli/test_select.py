@@ -155,6 +155,17 @@ def test_points_are_compared_with_contestants(start: Start, write: Write, tmp_pa
     assert (wrong.returncode, "but none has a problem of out/results.jsonl" in wrong.stderr) == (2, True)
 
 
+def test_standings_of_the_contest_of_one_group(start: Start, write: Write, tmp_path: Path) -> None:
+    """A group without points in that contest does not hinder the others."""
+    (tmp_path / "out").mkdir()
+    rows = [result(f"p{n}", (0, 0.5), f"p{n}", model="a") for n in range(6)]
+    write("out/results.jsonl", *rows, result("x", (0, 0.5), "other", model="b", year=2007))
+    (tmp_path / "ioi.csv").write_text("points,year\n500,2024\n1,2024\n")
+    ended = start("select", "out", "--json", "--selection", "all", "--by", "model", "--standings", "ioi.csv")
+    assert ended.returncode == 0, ended.stderr
+    assert [len(group["contests"]) for group in json.loads(ended.stdout)["groups"]] == [1, 0]
+
+
 def test_a_tie_with_a_contestant_is_a_tie(start: Start, write: Write, tmp_path: Path) -> None:
     """Points with decimals are added exactly: as binary numbers these are a little less than 251.71 together."""
     shares = (0.4363, 0.3748, 0.9685, 0.1674, 0.52, 0.0501)
