@@ -110,6 +110,18 @@ def test_junit_has_a_suite_a_problem_and_counts_what_is_in_it(tmp_path: Path) ->
     assert not set(path.read_text()) & {*map(chr, range(9)), "\x1b", "\u202e"}
 
 
+def test_junit_has_the_compiler_s_message(tmp_path: Path) -> None:
+    """Of a program that does not compile; and the reason why there is none."""
+    rows = [
+        contest_row("a", 0.0, verdict="CE", code_compiles=False, compile_message="a.cpp:1: error: x\nint x;"),
+        contest_row("b", 0.0, verdict="NC", code_compiles=False, compile_message="", message="no fence of code"),
+    ]
+    (path,) = export(write_results(tmp_path / "out", rows), "junit")
+    compiled, missing = [str(case[0].text) for case in ET.parse(path).getroot().iter("testcase")]
+    assert compiled.startswith("a.cpp:1: error: x\nint x;\n")
+    assert missing.startswith("no fence of code\n")
+
+
 def test_junit_has_any_number_of_groups(tmp_path: Path) -> None:
     """They are names in one file. It was refused, as formats with a file for each group are."""
     rows = [contest_row(str(number), 1.0, model=f"m{number}") for number in range(MAX_GROUPS + 1)]
@@ -228,6 +240,26 @@ def test_eval_results_say_what_the_value_leaves_out(tmp_path: Path) -> None:
     facts = {"options": {"problems": "open-r1/ioi"}, "submissions": {"pending": 3, "rows": 4}}
     (path,) = export(write_results(tmp_path / "part", [contest_row("a", 1.0)], facts), "eval-results")
     assert yaml.safe_load(path.read_text())[0]["notes"].endswith("; the run is not complete")
+
+
+def test_eval_results_are_of_groups_that_have_the_metric(tmp_path: Path) -> None:
+    """A group with fewer submissions has no such entry."""
+    rows = [contest_row(name, 1.0, model=model) for name, model in (("a", "x"), ("b", "x"), ("c", "y"))]
+    out = write_results(tmp_path / "out", rows, {"options": {"problems": "open-r1/ioi"}})
+    (path,) = export(out, "eval-results", "metric=pass@2")
+    assert yaml.safe_load(path.read_text())[0]["value"] == 100
+
+
+def test_every_eval_ever_has_the_interval_of_a_mean(tmp_path: Path) -> None:
+    """Over problems, if there are several."""
+    rows = [contest_row("a", n % 2, problem_id=f"p{n}") for n in range(10)]
+    out = write_results(tmp_path / "out", rows, {"options": {"problems": "open-r1/ioi"}})
+    (path,) = export(out, "every-eval-ever", *SETTINGS["every-eval-ever"])
+    for found in json.loads(path.read_text())["evaluation_results"]:
+        details = found["score_details"]
+        interval = details["uncertainty"]["confidence_interval"]
+        assert 0 <= interval["lower"] < details["score"] == 0.5 < interval["upper"] <= 1
+        assert (interval["confidence_level"], details["uncertainty"]["num_samples"]) == (0.95, 10)
 
 
 def test_every_eval_ever_agrees_with_its_schema(results: Path) -> None:
