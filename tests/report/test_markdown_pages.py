@@ -24,6 +24,22 @@ def test_points_that_a_judge_error_makes_a_bound_are_explained(
     assert ("A `?` marks a lower bound" in page) is is_bound
 
 
+def test_pages_of_problems_that_are_gone_are_removed(tmp_path: Path) -> None:
+    """Another run in the same directory had them. Files that are no pages stay."""
+    results = write_results(tmp_path / "results", [contest_row("a", 0.5, 0.0)])
+    with pytest.raises(InputError, match=r"summary\.json does not exist: `ioi-eval report .*` makes it"):
+        write_pages(tmp_path / "pages", results, id_column="uuid")
+    remake([results], None, "uuid")
+    (tmp_path / "pages").mkdir()
+    for name in ("2023_gone.md", "notes.txt"):
+        (tmp_path / "pages" / name).touch()
+    written = write_pages(tmp_path / "pages", results, id_column="uuid")
+    assert {path.name for path in (tmp_path / "pages").iterdir()} == {"notes.txt", *(path.name for path in written)}
+    (results / "report.md").unlink()
+    with pytest.raises(InputError, match=r"report\.md cannot be read: No such file"):
+        write_pages(tmp_path / "pages", results, id_column="uuid")
+
+
 def test_a_summary_that_somebody_changed_is_named(tmp_path: Path) -> None:
     """The overview has a line for all directories, also for those that another run wrote."""
     results = write_results(tmp_path / "results", [contest_row("a", 0.5, 0.0)])
