@@ -37,6 +37,7 @@ _RATIO = 100
 third, uniform data to a thousandth."""
 _KEPT_FREE = 1 << 30
 _LARGEST_INNER_ZIP = 256 << 20
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _NAME_IS_UTF8 = 1 << 11  # a flag of a file in a zip. Source: PKWARE APPNOTE, 4.4.4
 _BLOCK = 512  # of a tar
 _SKIPPED = frozenset({"__MACOSX", ".git"})
@@ -142,7 +143,7 @@ class _Zip(PackageFiles):
 
     def _read(self, member: zipfile.ZipInfo, most: int) -> bytes:
         _check_size(member.file_size, most)
-        return self._archive.read(member)
+        return _content_of(self._archive, member)
 
 
 class _Tar(PackageFiles):
@@ -214,7 +215,7 @@ def files_of_zip(content: bytes, wanted: Callable[[str], bool], most: int) -> It
         entries = [entry for entry in _zip_entries(archive) if wanted(_zip_name(entry))]
         _check_size(sum(entry.file_size for entry in entries), most)
         for entry in entries:
-            yield _zip_name(entry), archive.read(entry)
+            yield _zip_name(entry), _content_of(archive, entry)
 
 
 def _zip_file(file: Path | io.BytesIO) -> zipfile.ZipFile:
@@ -228,6 +229,19 @@ def _zip_file(file: Path | io.BytesIO) -> zipfile.ZipFile:
 def _zip_entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """The files of a zip, without its directories and entries without a name."""
     return [entry for entry in archive.infolist() if entry.filename and not entry.is_dir()]
+
+
+def _content_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """The content of a file in a zip: as many bytes as the zip states.
+
+    Asked for a number of bytes, `zipfile` inflates no more than that; otherwise it expands the whole file first,
+    whatever size is stated. What is compressed by another method it always expands as a whole: a kilobyte of bzip2 can
+    become a gigabyte.
+    """
+    if entry.compress_type not in _METHODS:
+        raise zipfile.BadZipFile("it is not compressed by deflate; unpack the archive and import the directory")
+    with archive.open(entry) as file:
+        return file.read(entry.file_size)
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:

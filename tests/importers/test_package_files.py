@@ -9,8 +9,11 @@ import io
 import lzma
 import os
 import shutil
+import struct
 import tarfile
+import tracemalloc
 import zipfile
+import zlib
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -303,6 +306,49 @@ def test_a_zip_may_expand_by_a_limited_factor(tmp_path: Path, monkeypatch: pytes
             archive.writestr(f"tests/{number}.in", b" " * (1 << 20))
     with pytest.raises(InputError, match="expands to more than"), open_package(tmp_path / "p.zip"):
         raise AssertionError("opened")
+
+
+def zip_with_false_size(method: int) -> bytes:
+    """A zip with a `problem.json` and a `1.in` of 16 MiB, of which it states that it has three bytes."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", method) as archive:
+        archive.writestr("problem.json", "{}", zipfile.ZIP_STORED)
+        archive.writestr("1.in", b" " * (16 << 20))
+    content = whole.getvalue()
+    true, false = (struct.pack("<I", zlib.crc32(b" " * size)) for size in (16 << 20, 3))
+    content = content.replace(true, false).replace(struct.pack("<I", 16 << 20), struct.pack("<I", 3))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.getinfo("1.in").file_size == 3
+    return content
+
+
+METHODS = [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["package", "zip in a package"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_file_in_a_zip_takes_no_more_memory_than_it_states(tmp_path: Path, method: int, inside: bool) -> None:
+    """Only `deflate` can be expanded in part. Files that are compressed by another method are not read."""
+    content = zip_with_false_size(method)
+    (tmp_path / "p.zip").write_bytes(content)
+
+    def read() -> bytes:
+        if inside:
+            ((_, inner),) = package_files.files_of_zip(content, lambda name: name == "1.in", 1 << 20)
+            return inner
+        with open_package(tmp_path / "p.zip") as package:
+            return package.read("1.in")
+
+    tracemalloc.start()
+    try:
+        if method == zipfile.ZIP_DEFLATED:
+            assert read() == b"   "
+        else:
+            with pytest.raises((InputError, zipfile.BadZipFile), match="not compressed by deflate"):
+                read()
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK])
