@@ -140,33 +140,47 @@ def match_output(expected: str, printed: str) -> Match:
         return Match(right=True, rule="equal lines without empty ones")
     if _close(lines, wanted):
         return Match(right=True, rule="a close number on each line")
-    return _match_sets([line.split() for line in lines], [line.split() for line in wanted])
+    return _match_sets(lines, wanted)
 
 
 def _close(lines: Sequence[str], wanted: Sequence[str]) -> bool:
+    if len(lines) != len(wanted):
+        return False
     try:
         numbers, expected = [float(line) for line in lines], [float(line) for line in wanted]
     except ValueError:
         return False
-    return len(numbers) == len(expected) and allclose(numbers, expected)
+    return allclose(numbers, expected)
 
 
-def _match_sets(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) -> Match:
+def _match_sets(lines: Sequence[str], wanted: Sequence[str]) -> Match:
     """Its last rules: the sets of the lines' sets of words are equal, then the same with rounded numbers."""
-    ours = [words for words in ours if words]
-    if _sets(ours, str) == _sets(theirs, str):
+    if _same_sets(lines, wanted, str):
         return Match(right=True, rule="the same words in any order, and however often")
     try:
-        rounded = _sets(ours, _rounded) == _sets(theirs, _rounded)
+        rounded = _same_sets(lines, wanted, _rounded)
     except ValueError:
         rounded = False
     if rounded:
         return Match(right=True, rule="the same numbers to 3 places, in any order, and however often")
-    return different(list(map(" ".join, theirs)), list(map(" ".join, ours)))
+    theirs, ours = (map(" ".join, map(str.split, each)) for each in (wanted, lines))
+    return different(theirs, filter(None, ours))
 
 
-def _sets(lines: Sequence[Sequence[str]], of: Callable[[str], object]) -> set[frozenset[object]]:
-    return {frozenset(of(word) for word in words) for words in lines}
+def _same_sets(lines: Sequence[str], wanted: Sequence[str], of: Callable[[str], object]) -> bool:
+    """Whether two texts have the same set of lines, each a set of words; blank lines of the first do not count.
+
+    A program may print millions of lines, whose sets would take gigabytes. So this ends at the first line that is not
+    wanted.
+    """
+    theirs = {frozenset(map(of, line.split())) for line in wanted}
+    ours: set[frozenset[object]] = set()
+    for words in filter(None, map(str.split, lines)):
+        line = frozenset(map(of, words))
+        if line not in theirs:
+            return False
+        ours.add(line)
+    return ours == theirs
 
 
 def _rounded(word: str) -> object:

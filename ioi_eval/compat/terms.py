@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -90,7 +90,7 @@ def encode_text(test: AppsTest) -> bytes:
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
-def different(expected: Sequence[str], printed: Sequence[str]) -> Match:
+def different(expected: Iterable[str], printed: Iterable[str]) -> Match:
     """The result for an output that no rule accepts: the first line that differs. There must be one."""
     lines = enumerate(zip_longest(expected, printed), 1)
     number, right, wrong = next((number, *pair) for number, pair in lines if pair[0] != pair[1])

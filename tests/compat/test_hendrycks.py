@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from fractions import Fraction
 from typing import Any
 
@@ -60,6 +61,18 @@ def test_outputs(expected: str, text: str, rule: str | None) -> None:
     match = match_output(expected, text)
     assert match.right is (rule is not None)
     assert match.rule == rule if rule else match.rule.startswith("different: line ")
+
+
+@pytest.mark.parametrize("line", ["nan", "1 1", "x"])
+def test_millions_of_wrong_lines_take_limited_memory(line: str) -> None:
+    """A program may print 16 MiB for each test. Sets of all its lines would take 120 times as much."""
+    text = f"{line}\n" * (1 << 18)
+    tracemalloc.start()
+    try:
+        assert not match_output("1\n2\n3\n", text).right
+        assert tracemalloc.get_traced_memory()[1] < 40 * len(text)
+    finally:
+        tracemalloc.stop()
 
 
 def test_lines_of_numbers_that_share_a_hash() -> None:
