@@ -32,6 +32,9 @@ _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, be
 _DAMAGE = (*DAMAGE, RuntimeError, OSError)
 _LARGEST_LIMIT = 10**12  # whatever its unit
 _MAX_NODES = 100_000
+_MOST_DOTS = 200  # on a line of TOML: reading a key takes quadratic time in the number of its parts
+_LONGEST_NUMBER = 1000  # digits: YAML's numbers to the base 60 take quadratic time, and Python shows at most 4,300
+_NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
 _DEEPEST_VALUE = 100  # Python shows and copies values by recursion, which ends at about 1,000
 _SHOWN_CHARS = 200  # letters of a name
 ONLY_SUBTASK = "all"
@@ -162,10 +165,15 @@ class Package:
 
     def toml(self, name: str) -> dict[str, Any]:
         """A TOML file."""
+        text = self.text(name, _LARGEST_SETTINGS)
+        if any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
+            raise InputError(f"{self.where}: {name} has a line with over {_MOST_DOTS} dots, which no package needs")
         try:
-            return tomllib.loads(self.text(name, _LARGEST_SETTINGS))
+            values = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
             raise InputError(f"{self.where}: {name} is not TOML: {error}") from error
+        check_nesting(values, f"{self.where}: {name}")
+        return values
 
     def xml(self, name: str) -> ElementTree.Element:
         """The root element of an XML file.
@@ -201,6 +209,8 @@ class Package:
                 if node is not None and (size := _expanded_size(node)) > _MAX_NODES:
                     expansion = f"stands for {size:,} values" if size < 1 << 60 else "stands for infinitely many values"
                     raise InputError(f"{self.where}: {name} {expansion} by its aliases; write the values out")
+                if node is not None and _has_long_number(node):
+                    raise InputError(_long_number(f"{self.where}: {name}"))
                 value = None if node is None else loader.construct_document(node)
             finally:
                 loader.dispose()
@@ -212,12 +222,18 @@ class Package:
 
 
 def check_nesting(value: object, what: str) -> None:
-    """Refuse a value from JSON that is nested more deeply than any package needs."""
+    """Refuse a value from JSON or TOML that is nested more deeply, or has a longer number, than any package needs."""
     level = [value]
     for _ in range(_DEEPEST_VALUE + 1):
+        if any(isinstance(item, int) and item.bit_length() > 4 * _LONGEST_NUMBER for item in level):
+            raise InputError(_long_number(what))
         level = [inner for item in level for inner in _inner_values(item)]
     if level:
         raise InputError(f"{what} is nested more than {_DEEPEST_VALUE} deep, which no package needs")
+
+
+def _long_number(what: str) -> str:
+    return f"{what} has a number of over {_LONGEST_NUMBER:,} digits, which no package needs"
 
 
 def _inner_values(value: object) -> Iterable[object]:
@@ -241,6 +257,14 @@ def _expanded_size(root: yaml.Node) -> int:
         return sizes[id(node)]
 
     return size(root)
+
+
+def _has_long_number(root: yaml.Node) -> bool:
+    """Whether a document has a number with too many digits. Its aliases are expanded."""
+    if not isinstance(root.value, list):
+        return root.tag in _NUMBERS and len(root.value) > _LONGEST_NUMBER
+    parts = (part for item in root.value for part in (item if isinstance(item, tuple) else (item,)))
+    return any(map(_has_long_number, parts))
 
 
 @contextmanager
