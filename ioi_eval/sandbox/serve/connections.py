@@ -6,12 +6,16 @@ body), or it is *served*. A connection that waits is closed after a while, even 
 that sends, `server.py` has a deadline. A connection that waits costs a descriptor only; one that sends also has its
 body in memory, which `HeldBytes` counts. The number of both is limited: if there is one too many, the one that has been
 unserved for longest is closed. So clients that are slow on purpose can only displace each other.
+
+A connection that is served is closed when its client disconnects. aiohttp sees this when it reads, and it stops reading
+if more requests wait on the connection than it keeps. So for such connections we ask the kernel every second.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +25,9 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from ioi_eval.sandbox.serve.request import Refusal
+
+_LOOK_S = 1.0
+_ESTABLISHED = 1  # the first byte of TCP_INFO is the state. Source: Linux, net/tcp_states.h
 
 
 def errors_of_ours() -> logging.Logger:
@@ -70,6 +77,16 @@ class Connections(web.Server):
     def mark_served(self, connection: web.RequestHandler) -> None:
         """A complete request has arrived: until it is answered, its connection is not closed in favour of others."""
         self._unserved.pop(connection, None)
+        if connection in self._timers:  # else it is closed
+            self._look(connection)
+
+    def _look(self, connection: web.RequestHandler) -> None:
+        """Close a connection that is served if its client has disconnected; else look again later."""
+        transport = connection.transport
+        if isinstance(transport, asyncio.Transport) and not transport.is_reading() and _has_left(transport):
+            self._close(connection)
+        else:
+            self._timers[connection] = asyncio.get_running_loop().call_later(_LOOK_S, self._look, connection)
 
     def _start_waiting(self, connection: web.RequestHandler) -> None:
         self._forget(connection)
@@ -87,6 +104,12 @@ class Connections(web.Server):
         self._forget(connection)
         if connection.transport is not None:
             connection.transport.abort()  # close() would wait until the client has read all data that was sent
+
+
+def _has_left(transport: asyncio.Transport) -> bool:
+    """Whether a client has disconnected, also if there is data of it that was not read."""
+    state: bytes = transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)
+    return state[0] != _ESTABLISHED
 
 
 @dataclass(slots=True)

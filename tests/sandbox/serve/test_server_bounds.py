@@ -9,6 +9,7 @@ import os
 import secrets
 import signal
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -160,6 +161,19 @@ def test_the_job_of_a_disconnected_client_is_killed(cache: Path) -> None:
         assert processes_with(never) == []
 
 
+@pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
+def test_a_client_that_sends_more_requests_can_disconnect(cache: Path, is_reset: bool) -> None:
+    """aiohttp keeps a limited number of requests, reads no more, and then does not see that the client disconnects."""
+    mark = f"mark-{secrets.token_hex(8)}"
+    job = {"files": [{"content": f"exec -a {mark} sleep 1000"}], "run_timeout": 3_600_000}
+    body = json.dumps({"language": "bash", "version": "*"} | job).encode()
+    more = b"GET /api/v2/runtimes HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3000
+    with server(cache, slots=1) as one:
+        send_and_disconnect(one.client, body, until=lambda: processes_with(mark) != [], more=more, is_reset=is_reset)
+        eventually(lambda: processes_with(mark) == [])
+        assert one.bash("echo next")["stdout"] == "next\n"
+
+
 def test_bodies_of_disconnected_clients_are_unpacked_one_at_a_time(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,8 +199,15 @@ def test_bodies_of_disconnected_clients_are_unpacked_one_at_a_time(
     assert set(most) == {1}
 
 
-def send_and_disconnect(client: httpx.Client, body: bytes, *head: str, until: Callable[[], bool]) -> None:
-    """Send a request over a new connection, wait for a condition, and close the connection."""
+def send_and_disconnect(
+    client: httpx.Client,
+    body: bytes,
+    *head: str,
+    until: Callable[[], bool],
+    more: bytes = b"",
+    is_reset: bool = False,
+) -> None:
+    """Send a request, and more after it, over a new connection, wait for a condition, and close the connection."""
     url = client.base_url
     with socket.create_connection((url.host, url.port or 80)) as connection:
         lines = (
@@ -196,8 +217,10 @@ def send_and_disconnect(client: httpx.Client, body: bytes, *head: str, until: Ca
             f"Content-Length: {len(body)}",
             *head,
         )
-        connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+        connection.sendall("\r\n".join([*lines, "", ""]).encode() + body + more)
         eventually(until)
+        if is_reset:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 @pytest.mark.parametrize(
