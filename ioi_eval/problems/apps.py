@@ -21,7 +21,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from ioi_eval.errors import ODD_DATA, InputError, NotReadWarning, internal_error_text
+from ioi_eval.errors import ODD_DATA, DoubtfulDataWarning, InputError, NotReadWarning, internal_error_text
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Lines, RowFault, StdinTest
 from ioi_eval.problems import apps_values, big_json
 from ioi_eval.problems.row import Row, Source, misspelling, plain, row_of, warn_of_misspelled
@@ -52,17 +52,33 @@ def read_rows(source: Source, positions: Collection[int]) -> Iterator[AppsProble
 
 def read_ids(source: Source) -> tuple[tuple[str, str], ...]:
     """The id and the difficulty of every row, in order. Tests are not read."""
-    ids, has_tests = [], False
+    ids, has_tests, unnamed = [], False, 0
     for index, row in enumerate(source.iterate((*_ID_COLUMNS, "difficulty"))):
         has_tests = has_tests or _TESTS in row.names or bool(row.broken)
+        unnamed += not (row.broken or any(map(row.has, _ID_COLUMNS)))
         ids.append((problem_id(row, index), _difficulty_of(row)))
     if not has_tests:
         raise _without_tests(source, row)
+    if unnamed:
+        _warn_of_positions(source, row, unnamed, len(ids))
     warn_of_misspelled(source.describe(), row.names, ("difficulty", "starter_code"), APPS_COLUMNS)
     if unused := [name for name in row.names if name in _LIMITS]:
         message = f"not used: {', '.join(unused)}; all problems have the limits of --timeout and --memory"
         warnings.warn(f"{source.describe()}: {message}", NotReadWarning, stacklevel=1)
     return tuple(ids)
+
+
+def _warn_of_positions(source: Source, row: Row, unnamed: int, rows: int) -> None:
+    """Warn that positions are ids: if the ids are in another column, programs are judged on tests of other problems."""
+    columns = " or ".join(_ID_COLUMNS)
+    if unnamed < rows:
+        message = f"the id of {unnamed} of {rows} problems, whose rows have no {columns}, is their position, from 0"
+    else:
+        message = (
+            f"no row has {columns}{misspelling(_ID_COLUMNS[0], row.names)}, so the id of a problem is the position of "
+            f"its row, from 0; the columns are: {row.columns}"
+        )
+    warnings.warn(f"{source.describe()}: {message}", DoubtfulDataWarning, stacklevel=1)
 
 
 def _without_tests(source: Source, row: Row) -> InputError:

@@ -72,12 +72,42 @@ def test_of_contest_problems_nothing_else_is_said(tmp_path: Path) -> None:
 def test_limits_that_are_not_used_are_named(tmp_path: Path) -> None:
     """Rows as in BAAI/TACO have limits of their own."""
     problems = tmp_path / "problems.jsonl"
-    problems.write_text('{"input_output": "{}", "time_limit": "2.0 seconds", "memory_limit": null}\n')
+    problems.write_text('{"id": 0, "input_output": "{}", "time_limit": "2.0 seconds", "memory_limit": null}\n')
     with pytest.warns(NotReadWarning) as warned:
         read_ids(open_source(problems))
     assert [str(one.message) for one in warned] == [
         f"{problems}: not used: time_limit, memory_limit; all problems have the limits of --timeout and --memory"
     ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (
+            ["task", "task"],
+            "no row has problem_id or id, so the id of a problem is the position of its row, from 0; the columns are: "
+            "task, input_output",
+        ),
+        (
+            ["problemid", "problemid"],
+            "no row has problem_id or id, or problem_id is misspelled as problemid, so the id of a problem is the "
+            "position of its row, from 0; the columns are: problemid, input_output",
+        ),
+        (
+            ["task", "id"],
+            "the id of 1 of 2 problems, whose rows have no problem_id or id, is their position, from 0",
+        ),
+        (["problem_id", "id"], None),
+    ],
+)
+def test_positions_as_ids_are_named(tmp_path: Path, columns: list[str], said: str | None) -> None:
+    """If the ids are in another column, a program for problem 1 is judged on the tests of the row at position 1."""
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text("".join(json.dumps({name: "1", "input_output": "{}"}) + "\n" for name in columns))
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        read_ids(open_source(problems))
+    assert [str(one.message) for one in warned] == ([f"{problems}: {said}"] if said else [])
 
 
 def test_without_a_selection(split: Path) -> None:
