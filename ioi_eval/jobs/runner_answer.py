@@ -34,6 +34,8 @@ NEAR_LIMIT = 0.10
 """A result whose CPU time differs from the limit by at most this part of the limit is marked `near_limit`. That
 also decides whether a late test runs alone several times (`engine/judging.py`). Chosen: docs/verdicts.md."""
 
+_END_CHARS = 2000  # of each end of a long message about a judge program, a runner or a compiler are kept
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepLine:
@@ -81,8 +83,13 @@ class CompileAnswer:
         return self.steps[-1] if self.steps else None
 
     def output(self, if_none: str) -> str:
-        """The end of what the last step printed; `if_none` if none was run."""
-        return self.steps[-1].output.strip()[-2000:] if self.steps else if_none
+        """What the last step printed, without its middle if it is long; `if_none` if none was run.
+
+        A compiler's first error causes most of the others. What ended it is at the end.
+        """
+        text = self.steps[-1].output.strip() if self.steps else if_none
+        left_out = len(text) - 2 * _END_CHARS
+        return f"{text[:_END_CHARS]}\n[… {left_out} more characters]\n{text[-_END_CHARS:]}" if left_out > 0 else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -211,6 +211,17 @@ def test_a_compiler_that_was_not_started_is_our_failure() -> None:
     assert compile_outcome(RECIPE, nothing, CompileLimits()).verdict is Verdict.JE
 
 
+def test_of_a_long_message_both_ends_are_kept() -> None:
+    """The first error of a checker causes most of the others. That the machine ended the compiler is said last."""
+    first, last = "checker.cpp:1:1: error: the cause\n", "\ng++: fatal error: Killed signal terminated program cc1plus"
+    message = answer(output=first + "x" * 9000 + last).output("")
+    assert message.startswith(first)
+    assert message.endswith(last)
+    left_out = len(first + last) + 9000 - 4000
+    assert f"x\n[… {left_out} more characters]\nx" in message
+    assert answer(output="a" * 4000 + "\n").output("") == "a" * 4000
+
+
 def test_long_messages_are_cut_at_a_line() -> None:
     """Many diagnostics are cut, with a note, so that results stay small."""
     outcome = compile_outcome(RECIPE, answer(output="error: x\n" * 10_000), CompileLimits())
