@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from ioi_eval.config import MIB, CompileLimits, JudgeLimits
-from ioi_eval.errors import InputError, UnsupportedError, listed
+from ioi_eval.errors import InputError, UnsupportedError, listed, similar
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_programs import has_validator
 from ioi_eval.importers.package import Package, mapping_of
@@ -41,6 +41,9 @@ _LIMITS = frozenset((
     *("compilation_time", "compilation_memory", "validation_time", "validation_memory"),
 ))  # fmt: skip
 """The limits that the format has, before version 2023-07 and since."""
+_KEYS = ("problem_format_version", "type", "limits", "validation", "validator_flags", "grading", "constants")
+"""The keys of `problem.yaml` that decide how submissions are judged."""
+_SIMILAR_KEYS = frozenset(("input_validator_flags", "output_validator_flags"))  # of other programs, not misspelled
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CONSTANT_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -91,6 +94,7 @@ class KattisSettings:
         _check_server_programs(package, self._ini, self.kind)
         self._limits = self._mapping("limits")
         self._note_limits_without_effect()
+        self._note_misspelled_keys()
 
     @cached_property
     def identifier(self) -> str:
@@ -114,6 +118,14 @@ class KattisSettings:
     def limit(self, name: str, default: float) -> float:
         """A limit that `problem.yaml` states, or its default."""
         return self._package.check_limit(self._limits.get(name, default), name, ROOT_FILE)
+
+    def _note_misspelled_keys(self) -> None:
+        """Note keys that are not read, and are similar to one that is missing. Packages have many keys of their own."""
+        others = [key for key in map(str, self.meta) if key not in _KEYS and key not in _SIMILAR_KEYS]
+        near = {key: similar(key, others, least=0.8) for key in _KEYS if self.meta.get(key) is None}
+        for key, other in near.items():
+            if other:
+                self._package.notes.append(f"{other} in {ROOT_FILE} is not read. Did you mean {key}?")
 
     def _note_limits_without_effect(self) -> None:
         """Note misspelled limits, in whose place the defaults count, and resources that programs do not get here."""

@@ -390,6 +390,22 @@ def test_answers_that_no_submission_may_print(tmp_path: Path, kind: str) -> None
     assert "a submission's output" not in notes(**validated)
 
 
+@pytest.mark.parametrize(
+    ("stated", "noted"),
+    [
+        ("limts:\n  memory: 64\n", "limts in problem.yaml is not read. Did you mean limits?"),
+        ("Type: scoring\n", "Type in problem.yaml is not read. Did you mean type?"),
+        ("type:\ntyp: scoring\n", "typ in problem.yaml is not read. Did you mean type?"),
+        ("limits:\n  memory: 64\nlimit: 3\n", ""),
+        ("output_validator_flags: x\ncredits: x\nversion: 3\nlibraries: x\n1: 2\n", ""),
+    ],
+)
+def test_misspelled_keys_are_noted(tmp_path: Path, stated: str, noted: str) -> None:
+    """A package with `limts` gets the default of 2 GiB of memory, and one with `typ: scoring` is not scored."""
+    notes = read(tmp_path, PASS_FAIL, **{"problem.yaml": f"name: x\n{stated}"}).notes
+    assert [note for note in notes if "is not read" in note] == ([noted] if noted else [])
+
+
 def test_limits_without_effect_are_noted(tmp_path: Path) -> None:
     """They are misspelled, or guarantee more to validators and compilers than they get here."""
     stated = "  memory_limit: 256\n  validation_time: 30\n  validation_memory: 2048\n  compilation_time: 10.5\n"
