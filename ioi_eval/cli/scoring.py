@@ -192,13 +192,14 @@ def _read_sources(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[
     common = calls[0]
     check_std(common.rules.std)
     directories = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
-    sources = [_dump(call) for call in calls]
+    opened = [_opened(call) for call in calls]
+    dumps = list(map(_dump, calls, opened))
     tell_hub_names((*(name for call in calls for name in call.dumps), common.problems, common.tests))
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
-    return problems, tests, list(map(_read_once, calls, sources, directories))
+    return problems, tests, list(map(_read_once, calls, dumps, opened, directories))
 
 
-def _read_once(call: ScoreCall, dump: Source, directory: Path) -> DumpToScore:
+def _read_once(call: ScoreCall, dump: Source, opened: Sequence[Source], directory: Path) -> DumpToScore:
     """A dump, read once. Official solutions have a label instead of an id; they are named by the label.
 
     The columns that judging needs are kept in a temporary file in the directory.
@@ -210,18 +211,23 @@ def _read_once(call: ScoreCall, dump: Source, directory: Path) -> DumpToScore:
             call = replace(call, id_column=_LABEL_COLUMN)
     dump = KeptColumns(dump, submission_columns(call.id_column), directory)
     found = survey(dump, call.selection, id_column=call.id_column)
-    grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
+    grouping = grouping_of(opened, call.by)
     return DumpToScore(call=call, dump=dump, survey=found, grouping=grouping)
 
 
-def _dump(call: ScoreCall) -> Source:
+def _opened(call: ScoreCall) -> list[Source]:
+    """The dumps of a call. What is doubtful about a source is said when it is opened, so they are opened once."""
     for name in call.dumps:
         if any(mark in name for mark in ",*?[") and not os.path.exists(os.path.expanduser(name)):
             raise InputError(
                 f"{name}: there is no such file. Several dumps are separate words; ioi-eval run-tests takes them with"
                 " commas, and patterns, and writes results for each"
             )
-    dump = joined_dumps([(name, open_source(name)) for name in call.dumps])
+    return [open_source(name) for name in call.dumps]
+
+
+def _dump(call: ScoreCall, opened: Sequence[Source]) -> Source:
+    dump = joined_dumps(list(zip(call.dumps, opened, strict=True)))
     if not (call.always_extract_code or call.add_messages_column):
         return dump
     return Altered(dump, without_code=call.always_extract_code, with_messages=call.add_messages_column)

@@ -126,6 +126,17 @@ def test_doubtful_rows_are_named_before_anything_is_judged(score: Start, write: 
     assert f"ioi-eval: tests.jsonl: {note}\n" in ended.stderr
 
 
+def test_what_is_said_about_a_source_is_said_once(score: Start, tmp_path: Path) -> None:
+    """A source that is opened again says it again."""
+    import datasets
+
+    rows = datasets.Dataset.from_list([submission_row("a")])
+    datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(str(tmp_path / "dump"))
+    ended = score("dump", "--dry-run")
+    assert ended.returncode == 0
+    assert ended.stderr.count("only the split train is read, not test") == 1
+
+
 def test_a_header_that_the_problem_lacks_is_noted(score: Start, start: Start, write: Write, tmp_path: Path) -> None:
     """The column of the problem's files may have another name; then every program that includes the header is CE."""
     dump = write("dump.jsonl", *(submission_row(name, f'#include "add.h"\n{RIGHT}// {name}') for name in "ab"))
