@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from ioi_eval.errors import InputError, similar
+from ioi_eval.errors import InputError, NotReadWarning, listed, similar
 from ioi_eval.problems.row import Source
 from ioi_eval.rows.altered import Altered, KeptColumns, PlainValues
 from ioi_eval.rows.jsonl import JsonLines
@@ -54,6 +55,8 @@ _OF_PACKAGES = ("problem.json", "problem.yaml", "problem.xml", "task.yaml", "inf
 """Files by which a directory is the package of a problem."""
 _ROWS = (*ENDINGS, ".jsonl.zst", ".jsonl.bz2", ".jsonl.xz", ".ndjson", ".arrow")
 """Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
+_TABLES = ".csv"
+"""Files of a directory that may have rows or something else. They are not read, and a warning says so."""
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a directory is a saved data set, with splits and without."""
 
@@ -181,18 +184,25 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
         _require_split(splits.split, (str(read_state(path / _STATE).get("_split") or ""), path.name), path)
         return SavedDataset(path)
     files = _files_with_rows(path)
+    tables = [file for file in files if file.name.endswith(_TABLES)]
+    files = [file for file in files if not file.name.endswith(_TABLES)]
     if not files:
-        advice = f". {_IMPORT}" if any((path / name).exists() for name in _OF_PACKAGES) else ""
+        is_package = any((path / name).exists() for name in _OF_PACKAGES)
+        advice = f". {_IMPORT}" if is_package else next(filter(None, map(_advice, sorted(os.listdir(path)))), "")
         raise InputError(f"the directory {path} holds nothing that can be read as rows: {_READABLE}{advice}")
+    if tables:
+        message = f"{path}: not read: {listed([str(file.relative_to(path)) for file in tables])}"
+        warnings.warn(f"{message}{_advice(_TABLES)}", NotReadWarning, stacklevel=1)
     if splits.split is not None or splits.obvious != OBVIOUS:
         return _by_split(path, files, splits)
     return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
 
 
 def _files_with_rows(path: Path) -> list[Path]:
-    """The files with rows below a directory, sorted; not those that are hidden. A link to a directory is refused.
+    """The files below a directory that have rows, or may have, sorted; not those that are hidden.
 
-    Links to nothing are among them, so that opening them fails: their rows would be missing silently.
+    A link to a directory is refused. Links to nothing are among them, so that opening them fails: their rows would be
+    missing silently.
     """
 
     def fail(error: OSError) -> None:
@@ -206,8 +216,9 @@ def _files_with_rows(path: Path) -> list[Path]:
                 f"{links[0]} is a link to a directory, and such links are not followed; name that directory itself, or"
                 " replace the link by its files"
             )
-        files += [Path(directory, name) for name in names if name.endswith(_ROWS) and not name.startswith(".")]
-    _require_all_parts(str(file) for file in files)
+        wanted = [name for name in names if name.endswith((*_ROWS, _TABLES)) and not name.startswith(".")]
+        files += [Path(directory, name) for name in wanted]
+    _require_all_parts(str(file) for file in files if file.name.endswith(_ROWS))
     return sorted(file for file in files if file.is_file() or file.is_symlink())
 
 
@@ -255,5 +266,11 @@ def _open_file(path: Path) -> Source:
         from ioi_eval.rows.tables import Parquet
 
         return Parquet(path)
-    advice = next((f". {advice}" for ending, advice in _ADVICE.items() if path.name.endswith(ending)), "")
-    raise InputError(f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}{advice}")
+    raise InputError(
+        f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}{_advice(path.name)}"
+    )
+
+
+def _advice(name: str) -> str:
+    """What to do with a file of another format, by its name; empty if nothing is known."""
+    return next((f". {advice}" for ending, advice in _ADVICE.items() if name.endswith(ending)), "")

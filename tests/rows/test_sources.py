@@ -369,6 +369,18 @@ def test_a_directory_with_rows_that_cannot_be_read_is_refused(tmp_path: Path, en
         open_source(tmp_path)
 
 
+def test_tables_in_a_directory_are_not_read(tmp_path: Path) -> None:
+    """They may have rows or something else, so a warning names them. If nothing else is there, it is an error."""
+    (tmp_path / "below").mkdir()
+    for name in ("b.csv", "below/c.csv", ".hidden.csv"):
+        (tmp_path / name).write_text("id,code\n")
+    with pytest.raises(InputError, match=r"holds nothing that can be read as rows: .*In Python: pandas\.read_csv"):
+        open_source(tmp_path)
+    jsonl(tmp_path / "a.jsonl", ROWS)
+    with pytest.warns(NotReadWarning, match=r": not read: b\.csv, below/c\.csv\. In Python: pandas\.read_csv"):
+        assert rows_of(open_source(tmp_path)) == ROWS
+
+
 def test_truncated_gzip_is_named(tmp_path: Path) -> None:
     """The message says that the file is cut off. A file that is no gzip is reported too."""
     path = tmp_path / "d.jsonl.gz"
