@@ -52,6 +52,7 @@ INSTALL = "`ioi-eval cluster install` installs our packages"
 """The advice for a worker without the package that a job needs."""
 
 _NOTHING_STARTED = "the server could not start a process or make a box (is its disk full?)"
+_NO_REPORT = "it could not write its report (is the server's /tmp full?), or was killed"
 _OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
 _CEILING = re.compile(r"^(\w+) cannot exceed the configured limit of (\d+)$")
 _UNKNOWN_RUNTIME = " runtime is unknown"
@@ -334,7 +335,8 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
         failure = f"the server's sandbox failed: {message or 'no reason given'}"
         raise OverloadError(failure) if any(sign in failure for sign in _OVERLOAD) else TransientError(failure)
     if "wall_time" in value and (code, signal, status, wall_ms) == (None, None, None, None):
-        raise TransientError(f"the server's isolate reports nothing: {_message(None, (stderr or stdout).encode())}")
+        why = _message(None, stderr.encode()) if stderr.strip() else _NO_REPORT
+        raise TransientError(f"the server's isolate reports nothing: {why}")
     if output_bytes is not None and (len(stdout) > output_bytes or len(stderr) > output_bytes):
         stdout, stderr, code, signal = stdout[:output_bytes], stderr[:output_bytes], None, "SIGKILL"
         status, message = "OL", f"more than {output_bytes} bytes of output"

@@ -183,6 +183,15 @@ def test_a_stage_that_isolate_did_not_start(stage: str) -> None:
         answer.execution(200, whole)
 
 
+def test_a_stage_whose_report_could_not_be_written() -> None:
+    """A real server whose /tmp is full answers with the output and nulls. Its output is no reason."""
+    nulls = dict.fromkeys(("code", "signal", "memory", "message", "status", "cpu_time", "wall_time"))
+    unreported = body({"stdout": "a line of the runner\n", "stderr": "", "output": "a line of the runner\n", **nulls})
+    with pytest.raises(TransientError, match=r"isolate reports nothing: .* \(is the server's /tmp full\?\)") as raised:
+        answer.execution(200, unreported)
+    assert "a line of the runner" not in str(raised.value)
+
+
 def test_output_over_the_jobs_own_limit() -> None:
     """Output over the job's limit gets the status OL, even if the server allows it."""
     execution = answer.execution(200, body({**STAGE, "stdout": "x" * 101}), output_bytes=100)
