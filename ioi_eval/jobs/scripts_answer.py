@@ -6,10 +6,12 @@ first whether our own scripts, or those of the `cms_ioi` package, have judged at
 `test_outcome` give the verdict if the scripts are those of that package. They are stricter: if the scripts' answer is
 not certain, it is an error of ours, and never a score.
 
-We trust only what a submission cannot write. That is stdout, because the submission has another one; and the last line
-of stderr, which the scripts write after the submission has ended, but only to choose the verdict of a score of 0. A
-program can make the compiler write anything to stderr. So we believe that the compiler lacked memory or time only if
-there are no lines but its driver's messages: every error that a program can cause prints other lines too.
+We trust only what a submission cannot write. That is stdout of the run stage, because the submission has another one;
+stdout of the compile stage up to the line after which the submission is compiled, because the assembler prints what a
+program asks it to print (`.print`); and the last line of stderr, which the scripts write after the submission has
+ended, but only to choose the verdict of a score of 0. A program can make the compiler write anything to stderr. So we
+believe that the compiler lacked memory or time only if there are no lines but its driver's messages: every error that a
+program can cause prints other lines too.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ _EXIT = re.compile(r"Runtime error with exit code ([0-9]+)")
 
 _NOT_THE_SUBMISSION = {f"Compiling {name}": f"the {name} does not compile" for name in ("checker", "manager", "grader")}
 """The last line on stdout if the problem is at fault, not the submission."""
+
+_THEN_THE_SUBMISSION = "Problem name: "
+"""The beginning of the line that the scripts print before they compile the submission. (Recorded.)"""
 
 _REFUSED = "Failed to compile "
 """The beginning of the last line on stdout of our own pair, if the submission does not compile. Every other failure is
@@ -109,7 +114,8 @@ def compile_outcome(
     if stage is None or stage.code == 0:
         return CompileOutcome(verdict=None)
     lines = stage.stdout.splitlines()
-    fault = _NOT_THE_SUBMISSION.get(lines[-1]) if lines else None
+    is_about_submission = any(line.startswith(_THEN_THE_SUBMISSION) for line in lines)
+    fault = _NOT_THE_SUBMISSION.get(lines[-1]) if lines and not is_about_submission else None
     if stage.code is None:
         how = stage.message or "no reason given"
         if fault is not None:

@@ -15,13 +15,28 @@ from tests.jobs.scripts_executions import compilation, execution, recorded
 
 
 def test_a_judge_program_that_does_not_compile_is_no_compile_error() -> None:
-    """The stdout of the scripts, which no submission can write to, names the source that did not compile."""
+    """The stdout of the scripts names the source that did not compile."""
     for program in ("checker", "manager", "grader"):
         words = f"graders/{program}.cpp:3:1: error: x\nCould not compile {program}\n"
         outcome = compile_outcome(compilation(words, stdout=f"No checker\nCompiling {program}\n"))
         assert (outcome.verdict, outcome.final) == (Verdict.JE, True)
     outcome = compile_outcome(compilation("Compiling checker", stdout="Compiled checker\nProblem name: x\n"))
     assert outcome.verdict is Verdict.CE
+
+
+@pytest.mark.parametrize("program", ["checker", "manager", "grader"])
+def test_a_submission_cannot_blame_a_judge_program(tmp_path: Path, program: str) -> None:
+    """The assembler prints what the submission asks it to print, on stdout, which is that of the scripts."""
+    (tmp_path / "x.cpp").write_text(f'asm(".print \\"Compiling {program}\\"\\n.error \\"x\\"");\n')
+    done = subprocess.run(
+        ["g++", "-O2", "-pipe", "-c", "x.cpp", "-o", "x.o"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, f"Compiling {program}\n")
+    before = "Compiling checker\nCompiled checker\nProblem name: x\n"
+    outcome = compile_outcome(compilation(done.stderr, stdout=before + done.stdout))
+    assert outcome.verdict is Verdict.CE
+    stopped = compilation("", code=None, stdout=before + done.stdout, status="TO", cpu_ms=60_000.0, wall_ms=60_010.0)
+    assert compile_outcome(stopped, cpu_limit_ms=60_000).verdict is Verdict.CE
 
 
 @pytest.mark.parametrize("program", ["checker", "manager", "grader"])
