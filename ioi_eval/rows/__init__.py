@@ -259,7 +259,9 @@ def _by_split(path: Path, files: Sequence[Path], splits: SplitChoice) -> Source:
 def _open_file(path: Path) -> Source:
     if path.name.endswith(ENDINGS):
         with path.open("rb") as file:
-            refuse_pointer(file.read(100), path)
+            start = file.read(100)
+        refuse_pointer(start, path)
+        _refuse_other_format(start, path)
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return JsonLines(path)
     if path.name.endswith(".parquet"):
@@ -269,6 +271,16 @@ def _open_file(path: Path) -> Source:
     raise InputError(
         f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}{_advice(path.name)}"
     )
+
+
+def _refuse_other_format(start: bytes, path: Path) -> None:
+    """Refuse a file with the ending of another format: it would be called damaged, and to get it again would not help.
+
+    Gzip with the ending `.jsonl` is recognised when its first line is read.
+    """
+    for kind, first, ending in (("Parquet", b"PAR1", ".parquet"), ("JSON", b"{", ".jsonl")):
+        if start.startswith(first) and not path.name.endswith(ending):
+            raise InputError(f"{path} is {kind}: name it {ending}")
 
 
 def _advice(name: str) -> str:

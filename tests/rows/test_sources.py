@@ -228,6 +228,25 @@ def test_files_in_other_formats_are_named(tmp_path: Path, content: bytes, words:
         rows_of(open_source(path))
 
 
+@pytest.mark.parametrize(
+    ("name", "is_table", "words"),
+    [
+        ("rows.jsonl", True, r"rows\.jsonl is Parquet: name it \.parquet$"),
+        ("rows.jsonl.gz", True, r"rows\.jsonl\.gz is Parquet: name it \.parquet$"),
+        ("rows.jsonl.gz", False, r"rows\.jsonl\.gz is JSON: name it \.jsonl$"),
+        ("rows.parquet", False, r"rows\.parquet is JSON: name it \.jsonl$"),
+    ],
+)
+def test_a_file_with_the_ending_of_another_format_is_named(
+    tmp_path: Path, name: str, is_table: bool, words: str
+) -> None:
+    """It is not damaged, so to get it again would not help. Programs that download may unpack a `.gz`."""
+    written = parquet(tmp_path / "a") if is_table else jsonl(tmp_path / "a")
+    written.rename(tmp_path / name)
+    with pytest.raises(InputError, match=words):
+        open_source(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.parquet"])
 def test_a_pointer_of_git_lfs_is_named(tmp_path: Path, name: str) -> None:
     """As in a data set that was cloned without Git LFS; also in a directory, and before any row is read."""
@@ -388,7 +407,7 @@ def test_truncated_gzip_is_named(tmp_path: Path) -> None:
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"is damaged or cut off after line \d+"):
         rows_of(open_source(path))
-    path.write_bytes(b'{"n": 1}\n')
+    path.write_bytes(b"rubbish")
     with pytest.raises(InputError, match=r"is damaged or cut off after line 0"):
         rows_of(open_source(path))
 
