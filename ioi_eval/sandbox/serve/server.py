@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -106,7 +107,8 @@ async def serving(
             listening = await asyncio.get_running_loop().create_server(server.connections, host, port, backlog=1024)
         except (OSError, UnicodeError) as error:  # the second for a name with a part that is empty or too long
             reason = getattr(error, "strerror", None) or error
-            raise SetupError(f"cannot listen on {host}:{port}: {reason}") from error
+            advice = "; choose another --port" if getattr(error, "errno", None) == errno.EADDRINUSE else ""
+            raise SetupError(f"cannot listen on {host}:{port}: {reason}{advice}") from error
         with contextlib.closing(listening):
             bound = listening.sockets[0].getsockname()
             yield f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"

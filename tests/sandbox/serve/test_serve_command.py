@@ -175,6 +175,16 @@ def test_an_address_that_is_no_name(served: Served, cache: Path) -> None:
         assert process.wait() == 2
 
 
+def test_a_port_that_is_in_use(served: Served, cache: Path) -> None:
+    """The line says what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with command(cache, "--port", port, "--workers", "1") as (process, messages):
+            assert f"ioi-eval: cannot listen on 127.0.0.1:{port}: " in messages
+            assert messages.rstrip().endswith("address already in use; choose another --port")
+            assert process.wait() == 2
+
+
 def test_the_repository_may_be_below_the_home_directory(served: Served, cache: Path, tmp_path: Path) -> None:
     """No shell replaces `~` in `--repository=~/repository`, or in ioi-eval.toml."""
     repository = tmp_path / "repository"
