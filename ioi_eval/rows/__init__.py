@@ -170,7 +170,7 @@ def joined_dumps(sources: Sequence[tuple[str, Source]]) -> Source:
 
 
 def _open_directory(path: Path, splits: SplitChoice) -> Source:
-    if (path / _SPLITS).is_file():
+    if os.path.isfile(path / _SPLITS):  # `Path.is_file` fails, and names that file, if the directory may not be read
         from ioi_eval.rows.tables import SavedDataset
 
         existing = [str(name) for name in read_state(path / _SPLITS).get("splits", [])]
@@ -178,7 +178,7 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
         what = f"the saved data set {path}"
         chosen = splits.among(existing, what, instead)
         return Chain([SavedDataset(path / split) for split in chosen], f"{path} (split {', '.join(chosen)})")
-    if (path / _STATE).is_file():
+    if os.path.isfile(path / _STATE):
         from ioi_eval.rows.tables import SavedDataset
 
         _require_split(splits.split, (str(read_state(path / _STATE).get("_split") or ""), path.name), path)

@@ -478,6 +478,7 @@ from ioi_eval.rows import open_source
 dump = sys.argv[1]
 for use, path in (
     (open_source, dump),
+    (open_source, f"{dump}/closed"),
     (open_source, f"{dump}/closed/rows.jsonl"),
     (lambda path: open_dump(path, ()), f"{dump}/closed/solution.py"),
     (lambda path: check_writable(Path(path)), f"{dump}/closed/out"),
@@ -503,6 +504,7 @@ def test_what_may_not_be_read_is_an_error(tmp_path: Path) -> None:
         [*command, sys.executable, "-c", FORBIDDEN, str(dump)], capture_output=True, text=True, check=True, timeout=120
     )
     assert ended.stdout.splitlines() == [
+        f"{dump}/closed cannot be read: Permission denied",
         f"{dump}/closed cannot be read: Permission denied",
         f"{dump}/closed/rows.jsonl cannot be read: Permission denied",
         f"{dump}/closed/solution.py cannot be read: Permission denied",
