@@ -131,11 +131,11 @@ def _write_page(directory: Path) -> str:
 
             with locked(directory, []):  # a run that begins now would replace the results while they are read
                 page = Page([directory])
-                with replacing(path) as file:
+                with replacing(path, advice="Fix the cause first") as file:
                     page.write(file, noscript=markdown)
     except (IoiEvalError, OSError, *ODD_DATA) as error:
         reason = str(error) or type(error).__name__
-        tell(f"{path} was not written: {reason}; all else was, and `ioi-eval report {directory}` makes it later")
+        tell(f"{path} was not written, but all else was; `ioi-eval report {directory}` makes it later: {reason}")
         return ""
     return f"\nPage:    {path}"
 
