@@ -20,7 +20,7 @@ from ioi_eval.model import (
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row
 from ioi_eval.report.rows import JudgedSubmission, ResultColumns, result_row
-from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result
+from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result, was_refused
 from ioi_eval.validate.statements import read_solutions
 from tests.row_files import Rows
 from tests.scored import judge, outcome, result_of, sampled_problem
@@ -81,6 +81,10 @@ def test_points_are_compared_at_the_stated_precision() -> None:
         ({"score": 0.33, "points": 67}, True),
         ({"score": 0.32, "points": 67}, False),
         ({"score": 0.0, "points": 67}, False),
+        ({"weighted_score": 67 / 3 + 0.0049}, True),
+        ({"weighted_score": 67 / 3 - 0.0049}, True),
+        ({"weighted_score": 67 / 3 + 0.0051}, False),
+        ({"weighted_score": 67 / 3 - 0.0051}, False),
     ]
     for entry, agrees in entries:
         (one,) = found(theirs(sub("SKIPPED", **entry)), third)
@@ -88,6 +92,8 @@ def test_points_are_compared_at_the_stated_precision() -> None:
     for total, agrees in ((33.33, True), (33.34, True), (33.4, False)):
         (one,) = found(theirs(all_subtasks_points=total), third)
         assert (one is None) == agrees, total
+    for incomplete in ({"score": 0.0}, {"points": 67}):
+        assert found(theirs(sub("SKIPPED", **incomplete)), third) == []
 
 
 @pytest.mark.parametrize(
@@ -114,6 +120,8 @@ def test_other_messages_may_be_a_runtime_error_in_the_reference() -> None:
     assert set(read_as(Verdict.WA, "Protocol Violation")) == {"WA", "RE"}
     assert found(theirs(sub("RE")), ours("AC", "AC", "WA", m3="Protocol Violation")) == [None]
     assert found(theirs(sub("RE")), ours("AC", "AC", "WA", m3="Output isn't correct")) != [None]
+    for verdict in (Verdict.AC, Verdict.PA, Verdict.TLE):
+        assert "RE" not in read_as(verdict, "Protocol Violation")
 
 
 def test_the_reference_s_subtask_status_is_that_of_its_worst_test() -> None:
@@ -158,9 +166,19 @@ def test_je_and_skipped_are_no_statements() -> None:
     assert found(row, ours("AC", "AC", "AC")) == []
     full = theirs(sub("WA", {"2": "WA"}, weighted_score=0.0), all_subtasks_points=0.0)
     assert found(full, ours("AC", "JE", "AC")) == []
+    assert found(theirs(sub("WA")), ours("AC", "JE", "AC")) == []
     later = ours("AC", "WA", "JE")
     assert later.subtasks[2].verdict is Verdict.WA
     assert found(theirs(sub("RE", {"2": "WA", "3": "RE"})), later) == []
+
+
+def test_only_rows_of_ours_can_be_refused() -> None:
+    """Another judge's row without a verdict has statements, which would not be compared."""
+    judged = JudgedSubmission(problem=PROBLEM, submission=SUBMISSION, fingerprint="f", result=ours("AC", "AC", "AC"))
+    of_ours = result_row({}, judged, target_subtask=None)
+    for values, refused in ((of_ours, False), ({**of_ours, "verdict": None}, True)):
+        assert was_refused(Row(source="ours", number=1, values=values)) is refused
+    assert not was_refused(theirs(sub("AC"), verdict=None))
 
 
 def test_a_score_of_je_is_no_statement_if_it_is_written_as_0() -> None:
