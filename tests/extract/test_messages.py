@@ -41,7 +41,7 @@ def test_last_answer() -> None:
     messages = [USER, {"role": "assistant", "content": "1"}, {"role": "assistant", "content": "2"}, USER]
     assert last_answer(messages) == "2"
     assert last_answer_or_content(messages) == "2"
-    assert last_answer_or_content([USER, USER]) == "question"
+    assert last_answer_or_content([USER, {"role": "user", "content": "another"}]) == "another"
 
 
 def test_without_assistant() -> None:
@@ -49,7 +49,7 @@ def test_without_assistant() -> None:
     assert last_answer([USER, {"content": "x"}]) == "x"
 
 
-@pytest.mark.parametrize("role", ["user", "system", "tool"])
+@pytest.mark.parametrize("role", ["system", "developer", "user", "human", "tool", "function"])
 def test_a_prompt_is_no_answer(role: str) -> None:
     """A prompt may contain a right program. A model without an answer gets no points."""
     assert last_answer([USER, {"role": role, "content": "```python\nprint(1)\n```"}]) is None
@@ -77,6 +77,11 @@ def test_messages_of_other_formats(answer: object, name: str) -> None:
 def test_an_answer_without_text(more: dict[str, object]) -> None:
     """A model may give an empty answer, and a table has all columns in all messages."""
     assert last_answer([USER, {"role": "assistant", **more}]) == ""
+
+
+def test_a_field_of_another_name_beside_the_content() -> None:
+    """The content counts."""
+    assert last_answer([USER, {"role": "assistant", "content": "1", "text": "2", "value": "3"}]) == "1"
 
 
 def test_without_messages() -> None:
