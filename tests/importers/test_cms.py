@@ -62,6 +62,8 @@ def test_files_in_deeper_directories(tmp_path: Path) -> None:
     deeper = {"tests/old/3-01.in": "3\n", "tests/old/4-01.in": "4\n", "tests/old/4-01.out": "4\n"}
     task = read(tmp_path, **deeper, **{"subtasks/old/9.json": {"score": "none"}})
     assert [row["test_name"] for row in task.tests()] == [row["test_name"] for row in read(tmp_path / "b").tests()]
+    beside = {"subtasks/README": "four", "subtasks.json": "{}"}
+    assert read(tmp_path / "c", **beside).problem_rows == read(tmp_path / "d").problem_rows
     notes = "\n".join(task.notes)
     assert "belong to no test: tests/old/3-01.in, tests/old/4-01.in, tests/old/4-01.out" in notes
     assert "left out, because they are not directly in subtasks/: subtasks/old/9.json" in notes
@@ -209,6 +211,10 @@ def test_a_header_for_contestants_only(tmp_path: Path) -> None:
     task = read(tmp_path, **{"graders/sum.h": None, "attachments/cpp/sum.h": "int sum();"})
     assert [file.path for file in loaded(tmp_path, task).headers] == ["graders/sum.h"]
     assert "graders/ has no sum.h: that of attachments/ is used" in task.notes
+    others: dict[str, Any] = {"graders/grader.cpp": "int main() {}\n", "checker/checker.cpp": '#include "sum.h"\n'}
+    others |= {"checker/sum.h": "", "solutions/model_solution/main.cpp": "int main() {}\n", "graders/sum.h": None}
+    task = read(tmp_path / "unused", **others, **{"attachments/cpp/sum.h": "int sum();"})
+    assert not any("attachments/ is used" in note for note in task.notes), "no grader includes it"
 
 
 def test_includes_that_need_no_file(tmp_path: Path) -> None:
@@ -489,6 +495,9 @@ def test_notes(tmp_path: Path) -> None:
     [
         ({"problem.json": b"{"}, "problem.json is not JSON"),
         ({"problem.json": {**META, "code": None}}, "code is missing in problem.json"),
+        ({"problem.json": {**META, "code": ""}}, "code is '' in problem.json"),
+        ({"problem.json": {**META, "time_limit": True}}, "time_limit is True in problem.json"),
+        ({"subtasks/01-small.json": {"score": 30, "testcases": [{}]}}, "testcases is [{}]; it must be a list of tests"),
         ({"problem.json": {**META, "time_limit": "1 s"}}, "time_limit is '1 s' in problem.json"),
         ({"problem.json": {**META, "time_limit": 0}}, "time_limit is 0"),
         ({"problem.json": {**META, "task_type_params": "{"}}, "task_type_params in problem.json is not JSON"),
