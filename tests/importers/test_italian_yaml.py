@@ -347,6 +347,8 @@ def test_a_program_that_may_be_the_checker(tmp_path: Path, name: str, wanted: st
 def test_settings_beside_the_directory(tmp_path: Path) -> None:
     """CMS still reads them there. The message says where they are."""
     (tmp_path / "somma.yaml").write_text(str(TASK["task.yaml"]))
+    assert read(tmp_path / "both").key == read(tmp_path).key, "those in the directory count"
+    (tmp_path / "somma/task.yaml").unlink()
     with pytest.raises(InputError) as caught:
         read(tmp_path, **{"task.yaml": None})
     assert f"{tmp_path / 'somma.yaml'} seems to have the settings" in str(caught.value)

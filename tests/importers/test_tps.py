@@ -205,6 +205,9 @@ def test_a_checker_may_be_a_script(tmp_path: Path) -> None:
     problem = loaded(tmp_path, read(tmp_path, **{"checker/checker.cpp": None}, **script))
     checker = checker_of(problem)
     assert (checker.source.path, checker.source.content[:2]) == ("checker/checker.py", b"#!")
+    own = {"checker/checker.cpp": None, "checker/checker.py": "#!/usr/bin/env pypy3\nprint(1)\n"}
+    problem = loaded(tmp_path / "own", read(tmp_path / "own", **own))
+    assert checker_of(problem).source.content.decode() == own["checker/checker.py"]
     problem = loaded(tmp_path / "both", read(tmp_path / "both", **script))
     assert checker_of(problem).source.path == "checker/checker.cpp"
 
