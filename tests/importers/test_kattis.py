@@ -76,6 +76,9 @@ def test_ignored_samples_count_only_with_on_reject_break(tmp_path: Path) -> None
         task = read(tmp_path / policy, PASS_FAIL, **flags)
         assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == subtasks
         assert stated(task)["accepted/good.c"] == {"all": "AC"}
+    counted = {"data/testdata.yaml": "on_reject: continue\ngrader_flags:\n"}
+    rows = read(tmp_path / "counted", PASS_FAIL, **counted).problem_rows
+    assert [row["test_names"] for row in rows] == [["sample/1", *secret]]
     alone = {name: None for name in PASS_FAIL if name.startswith("data/secret")}
     flags = {"data/testdata.yaml": "grader_flags: ignore_sample\non_reject: continue\n"}
     task = read(tmp_path / "alone", PASS_FAIL, **alone, **flags)
