@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.cli.addition import Start
 from tests.importers.kattis_packages import PASS_FAIL, SCORING, package
+from tests.importers.packages import write_package
+from tests.importers.test_italian_yaml import TASK
+from tests.importers.test_library_checker import PROBLEM
 
 
 def test_a_missing_package_is_named(start: Start, tmp_path: Path) -> None:
@@ -133,6 +137,22 @@ def test_a_time_limit_of_zero_is_refused_as_an_option(start: Start, tmp_path: Pa
     assert answer.returncode == 2
     assert "--time-limit" in answer.stderr, answer.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "files"),
+    [("italian-yaml", TASK), ("kattis", PASS_FAIL), ("library-checker", PROBLEM)],
+    ids=["italian-yaml", "kattis", "library-checker"],
+)
+def test_a_time_limit_replaces_that_of_the_package(
+    start: Start, tmp_path: Path, kind: str, files: Mapping[str, object]
+) -> None:
+    """In all formats whose packages may lack one."""
+    package = write_package(tmp_path / "repository" / "sample" / "sums", files)
+    ended = start("import", kind, package, "--year", "2026", "--out", "out", "--time-limit", "3.5")
+    assert ended.returncode == 0, ended.stderr
+    rows = [json.loads(line) for line in (tmp_path / "out" / "problems.jsonl").open()]
+    assert {row["time_limit"] for row in rows} == {3.5}
 
 
 def test_time_limits_of_a_day(start: Start, tmp_path: Path) -> None:
