@@ -31,6 +31,24 @@ def validate(start: Start, write: Write) -> Start:
     return run
 
 
+def test_a_wrong_standard_is_refused(validate: Start) -> None:
+    """Before anything is judged."""
+    ended = validate(submission_row("a", expected="correct"), options=("--std", "c++ten"))
+    assert ended.returncode == 2
+    assert "'c++ten' is not a C++ standard" in ended.stderr
+
+
+def test_an_unfinished_record_of_the_journal_is_named(validate: Start, tmp_path: Path) -> None:
+    """The last run was killed while it wrote."""
+    row = submission_row("a", expected="correct")
+    assert "dropped" not in validate(row).stderr
+    with (tmp_path / "out" / "journal").open("ab") as journal:
+        journal.write(b"a part of a record")
+    ended = validate(row)
+    assert ended.returncode == 0, ended.stderr
+    assert "(18 bytes) dropped: the last run was stopped while writing" in ended.stderr
+
+
 def test_statements_that_are_true(validate: Start, tmp_path: Path) -> None:
     """For subtasks, for the whole, and for the total. Without an id the label names the solution."""
     labelled = {
