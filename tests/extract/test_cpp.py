@@ -291,6 +291,12 @@ def test_includes_are_fixed_as_the_reference_does(code: str, expected: str) -> N
     assert fix_includes(code, "nile.h") == (expected, True)
 
 
+def test_a_problem_without_a_header() -> None:
+    """No line for it is added; no such file exists."""
+    code = "int main() {}\n"
+    assert fix_includes(code, None) == (f"#include <bits/stdc++.h>\n\nusing namespace std;\n\n{code}", True)
+
+
 def test_nothing_to_fix_in_no_code() -> None:
     """Empty code stays empty, so that it is still NC."""
     assert fix_includes("", "nile.h") == ("", False)

@@ -217,6 +217,12 @@ def test_quoted_text_with_a_prefix_before_the_code() -> None:
     assert found(code) == (code, "bare")
 
 
+def test_quoted_text_before_words() -> None:
+    """It alone makes no program. One that is not closed is left out."""
+    assert found('"""A summary."""\nThat was the idea.\n') == (None, "none")
+    assert found(f'"""A summary\n{CODE}') == (CODE, "bare:after-words")
+
+
 @pytest.mark.parametrize(
     "text",
     [
