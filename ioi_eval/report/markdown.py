@@ -11,7 +11,6 @@ from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.run_summary import BIASED, CONTINUE, time_of
 from ioi_eval.report.texts import counted, half_up, points, printable
 
-_SHOWN = 20
 _SEVERAL = 2
 _LACKING = {
     "undecided": "without a score because of a judge error (JE)",
@@ -179,8 +178,8 @@ def _judge_errors(summary: Mapping[str, Any]) -> str:
 def refused_rows(summary: Mapping[str, Any]) -> Iterable[str]:
     """A section for each reason why rows were not judged, with examples; for summaries of both families."""
     for refused in summary["refused"]:
-        listed = bullets(f"Not judged: {refused['reason']}", terminal.examples_without_reason(refused)[:_SHOWN])
-        yield listed + _more(refused["more"] + max(0, len(refused["examples"]) - _SHOWN))
+        listed = bullets(f"Not judged: {refused['reason']}", terminal.examples_without_reason(refused))
+        yield listed + _more(refused["more"])
 
 
 def _run(summary: Mapping[str, Any]) -> str:
