@@ -413,7 +413,11 @@ def test_the_report_is_complete_and_escapes_cells() -> None:
         "### 2024/nile (nile\\|title)",
         "- Judge errors (JE), without a score: **1**; left out of the means, which may be too low or too high\n",
         "## Judge errors (JE)",
-        "## Not judged: unknown problem 2024/nil",
+        "- Not judged: **1**\n",
+        "- Still to be judged: **2**\n",
+        "| a | 40/40 | 1 | n1 |  |",
+        "| b | –/60 | – | – | 1 |",
+        "## Not judged: unknown problem 2024/nil\n\n- dump.jsonl, row 7\n\n##",
         "## Problems that cannot be judged\n\n- score type Sum",
         "compile 10.0 s, run 80.0 s, check 5.0 s",
         "Refused system calls, by submissions: fork 1",
@@ -566,6 +570,8 @@ def test_the_number_of_reasons_is_limited() -> None:
     (known,) = (one for one in refused.as_list() if one["reason"] == "unknown problem 7")
     examples = ["row 7", "example 0 (2 rows)", *(f"example {number}" for number in range(1, 19))]
     assert known == {"reason": "unknown problem 7", "rows": 32, "examples": examples, "more": 11}
+    text = markdown_report({**example(), "refused": [known]})
+    assert "- example 18\n\n… and 11 more, in `results.jsonl`." in text
 
 
 def test_untrusted_text_is_harmless_on_the_terminal() -> None:
@@ -588,4 +594,11 @@ def test_a_half_is_rounded_up() -> None:
     assert [points(value, 2) for value in (15.125, 20.625, 100.0, 0.0)] == ["15.13", "20.63", "100", "0"]
     values = {**example(), "pass_at_k": {"1": 0.28125}, "pass_at_k_interval": {"1": [0.03125, 0.5]}}
     assert "- pass@1 = 0.2813 [0.0313, 0.5000] (" in markdown_report(values)
+    assert "Mean score:" not in markdown_report(values)
+    assert "In brackets" not in markdown_report(values)
+    mean = {"average_score": {"value": 0.28125, "low": 0.0, "high": 1.0}}
+    assert "- Mean score: 28.13 % [0.00, 100.00] of full marks\n" in markdown_report({**values, **mean})
+    assert "- In brackets: " in markdown_report({**values, **mean})
+    alone = {"average_score": {"value": 0.28125, "low": None, "high": None}}
+    assert "In brackets" not in markdown_report({**values, **alone})
     assert share({"value": 0.28125, "low": 0.0, "high": 1.0}) == "28.13 % [0.00, 100.00]"
