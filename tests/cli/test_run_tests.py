@@ -81,6 +81,18 @@ def test_a_second_call_judges_only_new_rows(start: Start, write: Write, rows_her
     assert judged == [1, 2]
 
 
+@pytest.mark.parametrize("dumps", ["a.jsonl,b.jsonl", "b.jsonl,a.jsonl"])
+def test_a_row_that_cannot_be_judged_in_one_of_several_data_sets(
+    start: Start, write: Write, rows_here: None, dumps: str
+) -> None:
+    """The exit code is 1, whichever data set it is in, and also of a call that judges nothing."""
+    write("a.jsonl", submission_row("one"), submission_row("two", problem_id="none"))
+    write("b.jsonl", submission_row("one"))
+    for more in (("--dry_run",), ()):
+        ended = start("run-tests", dumps, *OWN, *more)
+        assert ended.returncode == 1, ended.stderr
+
+
 def test_after_ctrl_c_no_other_data_set_is_begun(
     write: Write, rows_here: None, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
