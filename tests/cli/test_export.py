@@ -122,6 +122,13 @@ def test_junit_has_the_compiler_s_message(tmp_path: Path) -> None:
     assert missing.startswith("no fence of code\n")
 
 
+def test_junit_has_the_time_of_all_tests(tmp_path: Path) -> None:
+    """If a row does not state the sum, as those of APPS."""
+    (path,) = export(apps(tmp_path / "apps"), "junit")
+    root = ET.parse(path).getroot()
+    assert [case.get("time") for case in root.iter("testcase")][:2] == ["0.200", "0.200"]
+
+
 def test_junit_has_any_number_of_groups(tmp_path: Path) -> None:
     """They are names in one file. It was refused, as formats with a file for each group are."""
     rows = [contest_row(str(number), 1.0, model=f"m{number}") for number in range(MAX_GROUPS + 1)]
@@ -158,6 +165,19 @@ def test_inspect_logs_have_a_sample_a_problem_and_an_epoch_a_submission(tmp_path
         failed = json.loads(log.read("samples/2024-nile_epoch_3.json"))["scores"]["score"]
         assert failed["value"] != failed["value"]
         assert failed["reason"] == "judge_error"
+        assert set(solved["metrics"]) == {"pass@1"}
+        assert header["eval"]["config"] == {"epochs": 3}
+        assert header["eval"]["packages"] == {"ioi_eval": "1.2"}
+        assert header["eval"]["dataset"]["name"] == "open-r1/ioi"
+        assert header["stats"]["started_at"] == "2026-11-01T09:00:00+00:00"
+        second, refused_row = (
+            json.loads(log.read(f"samples/2024-{name}.json")) for name in ("nile_epoch_2", "none_epoch_1")
+        )
+        assert second["metadata"]["subtasks"] == {"00": 50.0, "01": 0.0}
+        assert (second["metadata"]["points"], second["metadata"]["full_marks"]) == (50.0, 100.0)
+        assert second["scores"]["score"]["explanation"].startswith("WA, 50 of 100 points\ntest 1-01: WA")
+        assert refused_row["scores"]["score"]["explanation"] == "not judged: dump, row 5: no such problem"
+        assert refused_row["scores"]["score"]["reason"] == "not_judged"
 
 
 def test_problems_with_similar_ids_are_different_samples(tmp_path: Path) -> None:
@@ -260,6 +280,8 @@ def test_every_eval_ever_has_the_interval_of_a_mean(tmp_path: Path) -> None:
         interval = details["uncertainty"]["confidence_interval"]
         assert 0 <= interval["lower"] < details["score"] == 0.5 < interval["upper"] <= 1
         assert (interval["confidence_level"], details["uncertainty"]["num_samples"]) == (0.95, 10)
+        parameters = found["metric_config"].get("metric_parameters")
+        assert parameters == (None if found["evaluation_result_id"] == "score" else {"k": 1})
 
 
 def test_every_eval_ever_agrees_with_its_schema(results: Path) -> None:
