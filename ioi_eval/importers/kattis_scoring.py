@@ -66,8 +66,10 @@ class KattisData:
 
     @property
     def worst_counts(self) -> bool:
-        """Whether tests are judged after a rejected one, and the worst verdict counts, as by default."""
-        if not self.kind.legacy or self.kind.scoring:
+        """Whether tests are judged after a rejected one, and the worst verdict counts, as by default. Not asked of a
+        package of a later version, which has `submissions.yaml`.
+        """
+        if self.kind.scoring:
             return False
         groups = self.root.walk()
         return any(group.config["on_reject"] == "continue" and "first_error" not in group.flags for group in groups)
