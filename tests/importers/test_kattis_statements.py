@@ -62,6 +62,12 @@ def test_default_directories(tmp_path: Path) -> None:
     }
 
 
+def test_the_worst_verdict_of_a_scoring_package_is_no_statement(tmp_path: Path) -> None:
+    """It has a verdict for each group, whichever tests are judged."""
+    task = read(tmp_path, SCORING, **{"submissions/time_limit_exceeded/slow.c": "int main;\n"})
+    assert stated(task)["time_limit_exceeded/slow.c"][0] == "TLE"
+
+
 @pytest.mark.parametrize(
     ("settings", "late"), [("on_reject: continue\n", "TLE,OLE,WA"), ("on_reject: break\n", "TLE"), ("", "TLE")]
 )
@@ -275,6 +281,9 @@ def test_partly_accepted_is_neither_all_nor_nothing(tmp_path: Path) -> None:
     assert found["partially_accepted/points.cpp"][2] == 30
 
 
+NO_SAMPLES: dict[str, str | None] = {"data/sample/1.in": None, "data/sample/1.ans": None}
+
+
 @pytest.mark.parametrize(
     ("flags", "least"),
     [
@@ -282,10 +291,22 @@ def test_partly_accepted_is_neither_all_nor_nothing(tmp_path: Path) -> None:
         ({"data/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}, 0),
         ({"data/testdata.yaml": "grader_flags: accept_if_any_accepted ignore_sample\n"}, 1e-6),
         ({"data/secret/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}, 1e-6),
+        ({"data/testdata.yaml": "grader_flags: sum\n"}, 1e-6),
+        ({"data/testdata.yaml": "grader_flags: accept_if_any_accepted\n", **NO_SAMPLES}, 1e-6),
+        (
+            {
+                "data/testdata.yaml": "grader_flags: accept_if_any_accepted\n",
+                **NO_SAMPLES,
+                "data/sample/testdata.yaml": "grader_flags: sum\n",
+            },
+            1e-6,
+        ),
     ],
 )
-def test_partly_accepted_without_points(tmp_path: Path, flags: dict[str, str], least: float) -> None:
-    """The format requires that the submission is accepted. Some packages accept one that has no points."""
+def test_partly_accepted_without_points(tmp_path: Path, flags: dict[str, str | None], least: float) -> None:
+    """The format requires that the submission is accepted. Some packages accept one that has no points, for example
+    because it passes the samples, if there are any.
+    """
     files = {"submissions/partially_accepted/some.cpp": "int main() {}\n"}
     total = stated(read(tmp_path, SCORING, **files, **flags))["partially_accepted/some.cpp"][2]
     assert isinstance(total, tuple)
