@@ -350,7 +350,8 @@ def _try(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
 
 
 def _box_uid(box: int) -> int | None:
-    """An unprivileged uid that hardly any other box on this machine has; `None` if we are not root."""
+    """An unprivileged uid that hardly any other box on this machine has (docs/security.md: which may); `None` if we are
+    not root."""
     if os.geteuid() != 0:
         return None
     first, processes, boxes = _uids_here()
