@@ -69,8 +69,8 @@ _ADVICE_FOR_STATUS = {
     504: "a proxy in between did not wait for the answer: raise its timeout (nginx: proxy_read_timeout 30m)",
 }
 _REFUSALS = frozenset({400, 415})
-"""The statuses with which Piston refuses a request, always in JSON; another worker would refuse it too. So it is with a
-413 of a proxy, but not with other answers of a proxy, which are pages or texts."""
+"""The statuses with which Piston refuses, in JSON, a request that other workers would refuse too. A proxy's 413 means
+the same; other refusals of a proxy, which are pages or texts, do not."""
 
 _STATUSES_OF_OTHER_SERVERS = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
 """A web server that is not Piston answers `/runtimes` with one of these; a proxy whose worker is down answers 502."""

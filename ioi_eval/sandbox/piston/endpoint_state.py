@@ -1,10 +1,11 @@
 """The state of the pool: requests for slots; each endpoint's jobs, and whether it may get more. Pure.
 
-    TRUSTED ── not served, no answer, overload, or three broken answers in a row ─────────► PAUSED ◄─┐
-        ▲                                                                  the pause is over │       │ check failed:
-        │ a job was answered                                                                 ▼       │ a longer pause
-    ON_TRIAL ◄─────────────────────────────── check answered ──────────────────────── (a check) ─────┘
-        └── a job was not answered ──► PAUSED
+    from        to          when
+    TRUSTED     PAUSED      a job was not served, got no answer or met an overload; three answers in a row were broken
+    ON_TRIAL    PAUSED      the same, or one answer was broken
+    either      PAUSED      a check failed, or the pool's caller has found its answers to be of no use
+    PAUSED      ON_TRIAL    the pause is over, and a check was answered (if it fails, a longer pause follows)
+    ON_TRIAL    TRUSTED     a job was answered
 
 A check is `GET /runtimes`, the one request that costs a server nothing (`/packages` can crash it). An answer shows that
 the process is alive, not that it can execute jobs. So an endpoint that comes back gets one job at a time until one is
@@ -82,8 +83,8 @@ class SlotRequest:
         order: its place among all jobs.
         is_alone: whether it needs a machine to itself.
         is_only: whether no other group would do.
-        last_endpoint: the URL of the endpoint that has the job, or had it last; a retry prefers another. For a job that
-            its caller sends again, set before it gets a slot.
+        last_endpoint: the URL of the endpoint that has the job, or had it last; a retry prefers another. It is known
+            from the start if the cluster's caller sends the job again.
         is_retry: whether a server may have had work from the job before.
         unconnected: how many attempts in a row no server began (no connection, or a refusal). The first of them ended
             at `unconnected_since`.
@@ -122,8 +123,12 @@ class SlotRequest:
 
 @dataclass(slots=True, eq=False)
 class Machine:
-    """A machine, which endpoints share: these, how many jobs they run together, and the request of a job that runs here
-    alone, or waits until the last other job has ended."""
+    """A machine, which endpoints may share.
+
+    Args:
+        running: how many jobs its endpoints run together.
+        reserved_by: the request of a job that runs here alone, or waits until the last other job has ended.
+    """
 
     endpoints: dict[EndpointState, None] = field(default_factory=dict)
     running: int = 0

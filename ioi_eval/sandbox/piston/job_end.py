@@ -23,10 +23,10 @@ class JobEnd(Enum):
     """How a job ended, as far as its endpoint is concerned."""
 
     ANSWERED = auto()  # an answer of Piston, also a refusal that every server would give
-    BROKEN = auto()  # reset, cut off, a failure of the server, or an answer that is not Piston's
+    BROKEN = auto()  # reset, cut off, a failure of the server, no answer of Piston's, or a runner that was killed
     NOT_SERVED = auto()  # no connection, or this server cannot serve such jobs, or accepts no more requests now
     OVERLOADED = auto()  # the server says that it is too busy
-    TIMED_OUT = auto()  # no answer within the job's deadline
+    TIMED_OUT = auto()  # no answer within the job's deadline, or while checks failed for long
     CANCELLED = auto()  # the caller gave up: nothing is known
 
     @property

@@ -52,8 +52,8 @@ def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxErr
 class RetryBudget:
     """Counts the first requests and the failed retries of each second, and the retries under way.
 
-    The counts are of whole seconds, and the last minute begins within one. Of that second all failed retries count, and
-    no first requests. So the limit is kept in every minute, wherever it begins.
+    The last minute begins within one of these seconds. Of that second all failed retries count, and no first requests.
+    So the limit is kept in every minute, wherever it begins.
     """
 
     def __init__(self) -> None:
