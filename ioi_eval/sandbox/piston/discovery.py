@@ -107,8 +107,9 @@ class Prober:
     def __init__(self, client: HttpClient, profile: str | None = None) -> None:
         self._client = client
         self._profile = None if profile is None else profile_named(profile)
-        self._largest: set[tuple[str, _Kind]] = set()  # sizes that are assumed for all workers of a kind
-        self._smaller: set[tuple[str, URL]] = set()  # sizes that are never assumed for a worker
+        # for the name of a size: kinds of workers that are assumed to have the largest, and workers that are measured
+        self._assumed_kinds: set[tuple[str, _Kind]] = set()
+        self._measured_workers: set[tuple[str, URL]] = set()
         self._measuring: dict[_Kind, asyncio.Semaphore] = {}
 
     def address(self, endpoint: str) -> URL:
@@ -147,7 +148,7 @@ class Prober:
 
     def measure_again(self, url: URL) -> None:
         """Measure, with the next exploration of this worker, how long its answers and requests may be."""
-        self._smaller |= {(_OUTPUT, url), (_BODY, url)}
+        self._measured_workers |= {(_OUTPUT, url), (_BODY, url)}
 
     async def conditions(self, url: URL) -> tuple[Finding, ...]:
         """The conditions of a worker's best package, as far as they can be found out if it cannot serve."""
@@ -189,14 +190,14 @@ class Prober:
 
     async def _size(self, name: str, url: URL, kind: _Kind, most: int, measure: Callable[[], Awaitable[A]]) -> A | int:
         """A worker's size of this name: the largest that is tried, if that may be assumed; else measured."""
-        if (name, kind) in self._largest and (name, url) not in self._smaller:
+        if (name, kind) in self._assumed_kinds and (name, url) not in self._measured_workers:
             return most
         size = await measure()
         if size == most:
-            self._largest.add((name, kind))
-            self._smaller.discard((name, url))
+            self._assumed_kinds.add((name, kind))
+            self._measured_workers.discard((name, url))
         elif size is not None:  # else this worker may have failed only now
-            self._smaller.add((name, url))
+            self._measured_workers.add((name, url))
         return size
 
     def _profile_of(self, installed: InstalledStarter) -> Profile:
