@@ -1,4 +1,4 @@
-"""What was found out about a machine or a worker: lines of the report, why a worker is unsuitable. Pure."""
+"""What was found out about a machine or a worker: lines of the doctor, and why a worker is unsuitable. Pure."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 `asyncio.subprocess` is not used: it starts a process in tasks of its own. `asyncio.run` cancels these too when it ends,
 and then the start of a process never ends (Python 3.11 to 3.13), or its children are left behind. Here the start has
 no `await`, and callbacks of the event loop, which nothing cancels, feed the process, read its streams, and note its end
-and its deadline. (anyio, which inspect-ai and FastAPI use, cancels a task in each turn of the event loop until it has
-ended, so a task would never see a descriptor become ready.)
+and its deadline. (anyio, which inspect-ai and FastAPI use, cancels a task again in each turn of the event loop until it
+ends. So a task that is cancelled could not wait for a descriptor to become ready.)
 """
 
 from __future__ import annotations
@@ -127,7 +127,8 @@ class _Process:
 
     Attributes:
         stdout, stderr: what it has written, up to the limits and until it was stopped.
-        lost_chunks: how many chunks of that could not be kept. The event loop only logs an error of a callback.
+        lost_chunks: how many chunks of that could not be kept, for lack of memory. The event loop would only log the
+            error.
         complete: done when stdout is complete, or the process is gone.
         gone: done when the process has ended and its output streams are closed.
     """
@@ -251,7 +252,7 @@ class _Process:
         chunk = stream.read(_CHUNK)
         if chunk:
             if not (self.timed_out or self.overflowed):
-                self.lost_chunks += 1
+                self.lost_chunks += 1  # stays so if this fails
                 keep(chunk)
                 self.lost_chunks -= 1
         elif chunk is not None:  # it is None if there is nothing to read yet

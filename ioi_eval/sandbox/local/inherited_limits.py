@@ -1,7 +1,7 @@
 """Finds inherited limits (of the shell, the container, the machine) that would restrict the programs to judge.
 
 A correct program that reaches such a limit fails like a wrong one: with a hard stack limit of 8 MiB it is RE. So the
-limits are checked before the first program is run, if it is cheap by a trial. Each is a `MachineLimit`:
+limits are checked before the first program is run, where that is cheap by a trial. Each is a `MachineLimit`:
 
 - a *fatal* one makes correct programs fail, or makes judging impossible: nothing is judged here;
 - one that *narrows* restricts only programs that need much: it is reported, and compared with the problems' limits.

@@ -282,8 +282,8 @@ class PistonCluster:
         await asyncio.sleep(backoff_s(sent.retried, self._rng))
 
     def _final(self, error: SandboxError, target: Target) -> SandboxError:
-        """The error of a job that is not sent again. The target is lost for it if none of the target's workers is left
-        in service, or if the job is too large for them, and those of another target accept larger ones."""
+        """The error of a job that is not sent again: that its target is lost if none of the target's workers is left in
+        service, or if the job is too large for them and workers of another target accept larger ones."""
         accepted = [each.max_body_bytes or 0 for each in self.targets() if each.slots or each.name == target.name]
         is_too_large = isinstance(error, OversizedError) and max(accepted) > (target.max_body_bytes or 0)
         is_lost = not target.is_only and (is_too_large or self._pool.is_lost(target.name))
