@@ -33,7 +33,7 @@ _NAMESPACES = {"user": 10, "pid": 100, "mnt": 10, "net": 10, "ipc": 10, "uts": 1
 """How many namespaces of each kind one box may need. It has one, or three user namespaces with an old bwrap, and a PID
 namespace for each of up to 64 contestants; the kernel counts those that have ended a little longer."""
 
-_ALLOWED = 10_000
+_ALLOWED = 10_000  # of each kind, in the advice
 _NO_MORE_NAMESPACES = (
     "no more namespaces are allowed here; as root: sysctl "
     f"user.max_user_namespaces={_ALLOWED} user.max_pid_namespaces={_ALLOWED} user.max_mnt_namespaces={_ALLOWED}"
@@ -87,7 +87,7 @@ def is_out_of_namespaces(stderr: str) -> bool:
 
 def _no_user_namespace(failure: str, *, filtered: bool, proc: Path) -> str:
     if _sysctl(proc, "user/max_user_namespaces") == "0" or "No space left" in failure:
-        return "no more user namespaces are allowed here; as root: sysctl user.max_user_namespaces=10000"
+        return f"no more user namespaces are allowed here; as root: sysctl user.max_user_namespaces={_ALLOWED}"
     if _sysctl(proc, "kernel/unprivileged_userns_clone") == "0":
         return "ordinary users may not make user namespaces here; as root: sysctl kernel.unprivileged_userns_clone=1"
     if filtered:
