@@ -23,7 +23,7 @@ from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.html_rows import PageResults, PageRow
 from ioi_eval.report.result_files import INPUTS, line_at
 from ioi_eval.report.result_values import (
-    PASSED,
+    NOT_FAILED,
     deciding_test,
     message_of_test,
     name_of_test,
@@ -147,7 +147,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
     deciding = deciding_test({**values, "verdict": row.verdict}) if has_program else None
     names = list(tests)
     if len(names) > MAX_TESTS:  # the deciding one first, then other failed ones
-        names = sorted(names, key=lambda name: (name != deciding, tests[name]["status"] in PASSED))[:MAX_TESTS]
+        names = sorted(names, key=lambda name: (name != deciding, tests[name]["status"] in NOT_FAILED))[:MAX_TESTS]
     detail = {
         "code": _cut(values.get("code"), CODE_CHARS),
         "language": _cut(values.get("language"), MESSAGE_CHARS),
@@ -191,7 +191,7 @@ def _input(results: PageResults, problem: str, test: str | None) -> str:
 
 
 def _test(name: str, test: Mapping[str, Any], *, decides: bool) -> dict[str, Any]:
-    """A test with the details that are shown: a passed test has no message. `decides`: it gave the verdict."""
+    """A test with the details that are shown: one that did not fail has no message. `decides`: it gave the verdict."""
     verdict = test["status"]
     entry: dict[str, Any] = {"name": _cut(name, MESSAGE_CHARS), "verdict": verdict}
     if (seconds := test.get("time_s")) is not None:
@@ -202,7 +202,7 @@ def _test(name: str, test: Mapping[str, Any], *, decides: bool) -> dict[str, Any
         entry["decides"] = True
     if test.get("near_limit"):
         entry["near"] = True
-    if verdict not in PASSED:
+    if verdict not in NOT_FAILED:
         fields = (*_CAUSES, "score") if verdict == "PA" else _CAUSES
         entry |= {name: value for name in fields if (value := test.get(name)) is not None}
         if message := message_of_test(test):

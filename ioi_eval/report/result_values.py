@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
 from ioi_eval.report.rows import COLUMNS_OF_RESULTS, name_in
-from ioi_eval.report.totals import NOT_RUN
+from ioi_eval.report.totals import MAY_NOT_HAVE_RUN
 from ioi_eval.selection import PRECISION, ResultRow, sum_of_points
 
 NamedRow = tuple[str, ResultRow]
@@ -108,8 +108,8 @@ def full_marks_of(row: ResultRow) -> float:
     return sum_of_points(subtask["points"] for subtask in _subtasks(row)) if "all_subtasks_results" in row else 1.0
 
 
-PASSED = (Verdict.AC, Verdict.SKIPPED)
-"""Verdicts of tests that need no details in a report."""
+NOT_FAILED = (Verdict.AC, Verdict.SKIPPED)
+"""Verdicts of tests that did not fail; a SKIPPED one does not count. Reports show no details of them."""
 
 
 def name_of_test(test: Mapping[str, Any]) -> str:
@@ -170,7 +170,7 @@ def deciding_test_of(subtask: Mapping[str, Any]) -> str | None:
 
 
 def _deciding(tests: Sequence[Mapping[str, Any]], verdict: str) -> str | None:
-    failures = [test for test in tests if _verdict_of_test(test) not in PASSED]
+    failures = [test for test in tests if _verdict_of_test(test) not in NOT_FAILED]
     if with_verdict := [test for test in failures if _verdict_of_test(test) == verdict]:
         return name_of_test(min(with_verdict, key=_known_score))
     return name_of_test(failures[0]) if failures else None
@@ -183,7 +183,7 @@ def _known_score(test: Mapping[str, Any]) -> float:
 def has_run(row: ResultRow) -> bool:
     """Whether a test of a result was run, or the tests have different reasons why none was."""
     tests = tests_of(row).values()
-    has_result = any(test.get("time_s") is not None or test["status"] not in NOT_RUN for test in tests)
+    has_result = any(test.get("time_s") is not None or test["status"] not in MAY_NOT_HAVE_RUN for test in tests)
     return has_result or len({message_of_test(test) for test in tests} - {""}) > 1
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ioi_eval.model import SubmissionResult, TestOutcome, Verdict
 
-NOT_RUN = (Verdict.SKIPPED, Verdict.JE)
-"""Verdicts of tests that were not run; a JE may have been."""
+MAY_NOT_HAVE_RUN = (Verdict.SKIPPED, Verdict.JE)
+"""Verdicts of tests that may not have been run: some that were have them too."""
 
 
 def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
@@ -24,7 +24,7 @@ def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
 
 def count_run(outcomes: Iterable[TestOutcome]) -> int:
     """How many of these tests were run or judged. If nothing could be started, all are JE and have no time."""
-    return sum(outcome.verdict not in NOT_RUN or outcome.cpu_ms is not None for outcome in outcomes)
+    return sum(outcome.verdict not in MAY_NOT_HAVE_RUN or outcome.cpu_ms is not None for outcome in outcomes)
 
 
 def judge_error(result: SubmissionResult) -> str | None:
