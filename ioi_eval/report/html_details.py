@@ -35,7 +35,7 @@ CODE_CHARS, TEXT_CHARS, MESSAGE_CHARS, MAX_TESTS = 60_000, 4_000, 600, 200
 """The most characters of a program, of a compiler's message, of another message or an output; the most tests shown."""
 
 _BLOCK_BYTES = 200_000  # bytes of JSON: unpacked in some milliseconds
-_ROWS_A_TURN = 512  # rows that are sorted by problem before they are packed
+_BATCH_ROWS = 512  # are sorted by problem before they are packed
 _PLAIN_BYTES = 20_000  # bytes of JSON up to which compression does not pay
 _GZIP_LEVEL = 9
 
@@ -62,8 +62,9 @@ def packed(values: object, *, plain: int = _PLAIN_BYTES) -> Packed:
     return "gzip", b64encode(compress(body, _GZIP_LEVEL, mtime=0)).decode()
 
 
-def _in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> Iterator[list[int]]:
-    """The positions of all rows in the order in which they are packed, some hundred at a time, sorted by problem."""
+def _batches(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> Iterator[list[int]]:
+    """The positions of all rows in the order in which they are packed, some hundred at a time, sorted by problem. Rows
+    come in turns: in the first turn the first row of each group, problem and verdict."""
     counts: Counter[tuple[int, str, str]] = Counter()
     turns = []
     for row in rows:
@@ -71,8 +72,8 @@ def _in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) ->
         turns.append(counts[kind])
         counts[kind] += 1
     order = sorted(range(len(rows)), key=turns.__getitem__)
-    for start in range(0, len(order), _ROWS_A_TURN):
-        yield sorted(order[start : start + _ROWS_A_TURN], key=lambda index: (rows[index].problem, index))
+    for start in range(0, len(order), _BATCH_ROWS):
+        yield sorted(order[start : start + _BATCH_ROWS], key=lambda index: (rows[index].problem, index))
 
 
 class Details:
@@ -90,8 +91,8 @@ class Details:
 
     def fill(self, rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> None:
         """Pack rows until there is no more room; then `positions` has the block of each row, and its index there."""
-        for turn in _in_turns(rows, groups):
-            for index in turn:
+        for batch in _batches(rows, groups):
+            for index in batch:
                 self._add(index, rows[index])
                 if self._size >= _BLOCK_BYTES and not self._pack():
                     return
