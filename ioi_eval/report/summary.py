@@ -95,8 +95,8 @@ class ProblemTally:
             tally.add(submission, subtask)
 
     @property
-    def together(self) -> float:
-        """The best score in each subtask, summed, and rounded once. Subtasks that have no known score count 0.
+    def sum_of_best_subtasks(self) -> float:
+        """The points of the best result in each subtask, added, and rounded once. One without a known score counts 0.
 
         Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
         """
@@ -132,7 +132,7 @@ class ProblemTally:
             "verdicts": verdict_counts(self.verdicts),
             "best_score": self.best,
             "best_submission": self.best_submission,
-            "all_submissions_score": self.together,
+            "all_submissions_score": self.sum_of_best_subtasks,
             "limit_50_score": selected_score(self.rows, select(self.rows)),
             "subtasks": [tally.as_dict() for tally in self.subtasks],
         }

@@ -40,7 +40,7 @@ def test_contest_score_takes_the_best_of_each_subtask() -> None:
         judge(problem, 1.0, 1.0, 0.25, submission="third"),
     ]
     best = contest_score(problem, results)
-    assert best.together == 55.0
+    assert best.sum_of_best_subtasks == 55.0
     assert subtasks(best, "best_submission") == ["first", "first", "second"]
     assert not any(subtasks(best, "undecided"))
 
@@ -48,7 +48,7 @@ def test_contest_score_takes_the_best_of_each_subtask() -> None:
 def test_contest_score_rounds_once() -> None:
     """A problem's score is rounded from the unrounded sum, like a submission's total."""
     problem = make_problem((10, "a"), (10, "b"), (10, "c"))
-    assert contest_score(problem, [judge(problem, 1 / 3, 1 / 3, 1 / 3)]).together == 10.0
+    assert contest_score(problem, [judge(problem, 1 / 3, 1 / 3, 1 / 3)]).sum_of_best_subtasks == 10.0
 
 
 def test_contest_score_with_judge_errors_is_a_marked_lower_bound() -> None:
@@ -58,12 +58,12 @@ def test_contest_score_with_judge_errors_is_a_marked_lower_bound() -> None:
     problem = make_problem((40, "a"), (60, "b"))
     open_one = judge(problem, Verdict.JE, Verdict.JE)
     best = contest_score(problem, [open_one, judge(problem, 1.0, 0.5)])
-    assert best.together == 70.0
+    assert best.sum_of_best_subtasks == 70.0
     assert subtasks(best, "undecided") == [0, 1]
     nothing = contest_score(problem, [open_one])
-    assert nothing.together == 0.0
+    assert nothing.sum_of_best_subtasks == 0.0
     some = contest_score(problem, [judge(problem, 1.0, Verdict.JE)])
-    assert some.together == 40.0
+    assert some.sum_of_best_subtasks == 40.0
     assert subtasks(nothing, "best_score") == [None, None]
 
 
@@ -80,7 +80,7 @@ def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
     found = {name: outcome(name, float(number < 115)) for number, name in enumerate(names)}
     result = submission_result(problem, Submission(id="s", problem=KEY, code="…"), COMPILED, found)
     best = contest_score(problem, [result])
-    assert (result.score, best.together, subtasks(best, "best_points")) == (58, 58, [58])
+    assert (result.score, best.sum_of_best_subtasks, subtasks(best, "best_points")) == (58, 58, [58])
 
 
 def test_equal_scores_of_the_reference_are_compared_by_their_points() -> None:
@@ -95,14 +95,14 @@ def test_equal_scores_of_the_reference_are_compared_by_their_points() -> None:
         for name, subtask in (("nearly", nearly), ("solved", solved), ("later", nearly))
     ]
     best = contest_score(problem, results)
-    assert (best.together, subtasks(best, "best_submission")) == (100.0, ["solved"])
-    assert contest_score(problem, results[:1]).together == 99.64
+    assert (best.sum_of_best_subtasks, subtasks(best, "best_submission")) == (100.0, ["solved"])
+    assert contest_score(problem, results[:1]).sum_of_best_subtasks == 99.64
 
 
 def test_contest_score_of_nothing_is_zero() -> None:
     """Without submissions the score is 0."""
     best = contest_score(make_problem((40, "a"), (60, "b")), [])
-    assert best.together == 0.0
+    assert best.sum_of_best_subtasks == 0.0
     assert (subtasks(best, "best_submission"), subtasks(best, "undecided")) == ([None, None], [0, 0])
 
 
@@ -123,5 +123,5 @@ def test_contest_score_does_not_depend_on_order(order: list[int], data: st.DataO
     best = contest_score(problem, results)
     again = contest_score(problem, [results[place] for place in order])
     assert all(subtasks(best, column) == subtasks(again, column) for column in ("best_score", "undecided"))
-    assert best.together == again.together
-    assert all(r.score is None or r.score <= best.together for r in results)
+    assert best.sum_of_best_subtasks == again.sum_of_best_subtasks
+    assert all(r.score is None or r.score <= best.sum_of_best_subtasks for r in results)

@@ -100,7 +100,7 @@ def test_the_score_of_the_selection_is_rounded_once(made: list[Any]) -> None:
     selected = select(rows)
     for index in selected:
         chosen.add("u", result_for(made[index]), rows[index])
-    assert selected_score(rows, selected) == chosen.together
+    assert selected_score(rows, selected) == chosen.sum_of_best_subtasks
 
 
 def test_a_score_that_was_rounded_to_1_is_not_solved() -> None:
