@@ -16,7 +16,7 @@ import orjson
 
 from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.report.rows import COLUMNS_OF_RESULTS, name_in, to_json
+from ioi_eval.report.rows import RECOGNIZED_BY, name_in, to_json
 from ioi_eval.report.texts import distinct_line, printable
 from ioi_eval.rows import Source
 
@@ -46,9 +46,7 @@ class Grouping:
     def needed(self) -> tuple[str, ...]:
         """The columns of a row that `labels` reads."""
         names = [name for column in self.columns for name in (column, column.partition(".")[0])]
-        return tuple(
-            dict.fromkeys([*names, *(f"dump_{name}" for name in names), *(COLUMNS_OF_RESULTS if names else ())])
-        )
+        return tuple(dict.fromkeys([*names, *(f"dump_{name}" for name in names), *(RECOGNIZED_BY if names else ())]))
 
     def labels(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """The values of a row of a dump or of results in these columns, each as one line of text."""

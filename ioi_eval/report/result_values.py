@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
-from ioi_eval.report.rows import COLUMNS_OF_RESULTS, name_in
+from ioi_eval.report.rows import RECOGNIZED_BY, name_in
 from ioi_eval.report.totals import MAY_NOT_HAVE_RUN
 from ioi_eval.selection import PRECISION, ResultRow, sum_of_points
 
@@ -33,7 +33,7 @@ VERDICT_NAMES: Final[Mapping[str, str]] = {
 
 def name_columns(id_column: str) -> tuple[str, ...]:
     """The columns of results that `problem_name_of` and `submission_of` read."""
-    return ("year", "problem_id", id_column, f"dump_{id_column}", *COLUMNS_OF_RESULTS)
+    return ("year", "problem_id", id_column, f"dump_{id_column}", *RECOGNIZED_BY)
 
 
 def problem_name_of(row: ResultRow) -> tuple[str, str]:

@@ -43,8 +43,8 @@ _RESULTS = frozenset(CONTEST_RESULT_COLUMNS) - _FROM_THE_DUMP
 APPS_RESULTS = frozenset((*result_columns("apps-result"), TEST_RESULTS, "all_subtasks_results"))
 """The columns of a dump that results for APPS rename: ours, and that by which readers know results of contests."""
 
-COLUMNS_OF_RESULTS = ("fingerprint", "duplicate_of", "all_subtasks_results")
-"""The columns by which `name_in` knows rows of results and their family."""
+RECOGNIZED_BY = ("fingerprint", "duplicate_of", "all_subtasks_results")
+"""The columns by which a row is recognized as one of our results, and its family."""
 
 
 @fast_dataclass
@@ -179,7 +179,7 @@ def name_in(row: Mapping[str, Any], column: str) -> str:
     `dump_<column>`.
 
     If only some columns of a row were read, these must be among them, if the row has them: `column`, `dump_<column>`
-    and `COLUMNS_OF_RESULTS`.
+    and `RECOGNIZED_BY`.
     """
     renamed, base = f"dump_{column}", column
     if renamed not in row or not is_of_results(row):
