@@ -102,12 +102,11 @@ class Change:
 
     @property
     def worse(self) -> bool:
-        """Whether the score is lower, or no longer known."""
-        if self.before.share is None:
-            return False
-        return self.after.share is None or self.after.share < self.before.share or (
-            self.before.solved and not self.after.solved
-        )  # fmt: skip
+        """Whether the score is lower or no longer known, or only the first verdict is AC."""
+        before, after = self.before, self.after
+        if before.share is None or after.share is None:
+            return before.share is not None
+        return after.share < before.share or (before.solved and not after.solved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
