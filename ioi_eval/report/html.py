@@ -80,6 +80,10 @@ class Page:
                 problems.setdefault(name, []).append(problem)
                 _check_same(name, problems[name][0], problem, results.directory)
         self._problems = {name: _joined_problem(same) for name, same in problems.items()}
+        for name, same in problems.items():
+            for problem in same:  # a directory may state no limit
+                problem.time_limit_s = problem.time_limit_s or self._problems[name].time_limit_s
+                problem.memory_limit_bytes = problem.memory_limit_bytes or self._problems[name].memory_limit_bytes
         counts = Counter((row.directory, row.model) for row in self.rows)
         self._names = _names_of_groups(self.results, counts)
         self.group_names, self._groups = _joined(self._names, counts)
@@ -233,18 +237,18 @@ def _check_same(name: str, first: PageProblem, other: PageProblem, directory: Pa
 
 def _joined_problem(problems: Sequence[PageProblem]) -> PageProblem:
     """A problem as the page shows it, from that of each directory: with the first title, day and date that are known,
-    and with a limit if all that state one state the same. The others get that limit, too."""
+    and with a limit if all that state one state the same."""
     facts: dict[str, Any] = {
         name: next(filter(None, (getattr(each, name) for each in problems)), "") for name in _FACTS
     }
-    time_s = {problem.time_limit_s for problem in problems if problem.time_limit_s not in (None, 0)}
-    memory = {problem.memory_limit_bytes for problem in problems if problem.memory_limit_bytes not in (None, 0)}
-    common_s = time_s.pop() if len(time_s) == 1 else None
-    common_bytes = memory.pop() if len(memory) == 1 else None
-    for problem in problems:
-        problem.time_limit_s = problem.time_limit_s or common_s
-        problem.memory_limit_bytes = problem.memory_limit_bytes or common_bytes
-    return replace(problems[0], **facts, time_limit_s=common_s, memory_limit_bytes=common_bytes)
+    time_s = {problem.time_limit_s for problem in problems} - {None, 0}
+    memory = {problem.memory_limit_bytes for problem in problems} - {None, 0}
+    return replace(
+        problems[0],
+        **facts,
+        time_limit_s=time_s.pop() if len(time_s) == 1 else None,
+        memory_limit_bytes=memory.pop() if len(memory) == 1 else None,
+    )
 
 
 def _names_of_groups(results: Sequence[PageResults], counts: Iterable[_GroupKey]) -> dict[_GroupKey, str]:
