@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from html import escape
@@ -86,7 +86,7 @@ class Page:
                 problem.memory_limit_bytes = problem.memory_limit_bytes or self._problems[name].memory_limit_bytes
         counts = Counter((row.directory, row.model) for row in self.rows)
         self._names = _names_of_groups(self.results, counts)
-        self.group_names, self._groups = _joined(self._names, counts)
+        self.group_names, self._groups = _groups_on_page(self._names, counts)
         self._cells = cells_of(self.rows, self._groups, [results.problems for results in self.results])
         self._order = sorted(self._problems, key=self._sort_key)
         self.contests = self._contests(published_cutoffs() if standings is None else standings)
@@ -251,18 +251,20 @@ def _joined_problem(problems: Sequence[PageProblem]) -> PageProblem:
     )
 
 
-def _names_of_groups(results: Sequence[PageResults], counts: Iterable[_GroupKey]) -> dict[_GroupKey, str]:
+def _names_of_groups(results: Sequence[PageResults], keys: Collection[_GroupKey]) -> dict[_GroupKey, str]:
     """The name of each group: a model, with the directory if dumps name none or several have the same one."""
-    models = Counter(model for _, model in counts)
+    models = Counter(model for _, model in keys)
     names = {}
-    for directory, model in counts:
+    for directory, model in keys:
         is_needed = len(results) > 1 and (models[model] > 1 or not model)
         label = label_of(str(results[directory].directory)) if is_needed else ""
         names[directory, model] = ": ".join(filter(None, [label, model])) or "all submissions"
     return names
 
 
-def _joined(names: Mapping[_GroupKey, str], counts: Counter[_GroupKey]) -> tuple[list[str], dict[_GroupKey, int]]:
+def _groups_on_page(
+    names: Mapping[_GroupKey, str], counts: Counter[_GroupKey]
+) -> tuple[list[str], dict[_GroupKey, int]]:
     """The names of the groups on the page in the order of the rows, and the position of each group among them.
 
     If there are too many groups, the smallest are joined, as the column is probably not the name of a model.
