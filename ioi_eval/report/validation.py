@@ -49,10 +49,10 @@ def evidence_of(disagreement: Mapping[str, Any]) -> str:
     """One line about the test that decided a disagreement, and the note about all subtasks or what else decided."""
     note: str = disagreement.get("note", "")
     deciding = disagreement["evidence"]
-    return "; ".join(filter(None, ("" if deciding is None and note else evidence(deciding), note)))
+    return "; ".join(filter(None, ("" if deciding is None and note else deciding_test_text(deciding), note)))
 
 
-def evidence(values: Mapping[str, Any] | None) -> str:
+def deciding_test_text(values: Mapping[str, Any] | None) -> str:
     """One line about the deciding test: verdict, time, memory, the checker's message."""
     if values is None:
         return "no test was run"

@@ -12,7 +12,7 @@ from ioi_eval.errors import SetupError, UnavailableError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import Language, OutputFile, Problem, SourceFile, Submission, SubmissionResult
 from ioi_eval.problems.submissions import submission_from_row
-from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
+from ioi_eval.report.validation import deciding_test_text, markdown_validation, near_limit, terminal_validation
 from ioi_eval.validate import ValidationRun, rows_of_validation
 from ioi_eval.validate.comparison import Validation, compare
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
@@ -163,7 +163,7 @@ def test_the_reports_are_complete() -> None:
     assert "\x1b" not in text
     assert "3 of 3 statements disagree; not judged: 1 solution." in text
     assert "| 2024/nile | sol.cpp | 02 | AC | WA | test 3: WA" in document
-    assert evidence(None) == "no test was run"
+    assert deciding_test_text(None) == "no test was run"
 
 
 def test_a_single_statement() -> None:
