@@ -1,4 +1,4 @@
-"""Why a submission has no program, or none that compiles, as far as its row shows: its language may be another. Pure.
+"""Why a submission has no program, or none that compiles, as far as its row shows it: by its language, say. Pure.
 
 This is for messages only: how a program is found does not depend on it. A result of the journal does not have the
 reason: all submissions without code for a problem share one result.

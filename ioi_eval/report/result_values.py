@@ -234,10 +234,9 @@ _DEFAULTS: ResultRow = {
 def with_our_columns(row: Any) -> Any:
     """The row with all columns that reports read. A row of ours or for APPS is returned unchanged.
 
-    The verdict is AC if all subtasks are AC, else the first other status. It is NC if all are SKIPPED.
-
-    Source: in the reference, all subtasks of a row without code are SKIPPED, with the score 0. `ODD_DATA` are raised
-    for what is not a row of results.
+    The verdict is AC if all subtasks are AC, else the first other status. It is NC if all are SKIPPED. (Source: in the
+    reference, all subtasks of a row without code are SKIPPED, with the score 0.) Raises an error of `ODD_DATA` for what
+    is not a row of results.
     """
     if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
         return row

@@ -1,4 +1,9 @@
-"""Texts for people: tables, numbers, lists, names of files, and untrusted texts, without control characters. Pure."""
+"""Texts for people: tables, numbers, lists, names of files, and untrusted texts, without control characters. Pure.
+
+An untrusted name or message becomes one line by `printable`, or by `distinct_line` if different ones must stay
+different. In text whose every character matters, such as a program's output, `escaped_line` and `escaped_text` replace
+unprintable characters by escapes.
+"""
 
 from __future__ import annotations
 

@@ -27,14 +27,15 @@ _MODEL = "model"
 
 @dataclass(slots=True, kw_only=True)
 class ModelGroup:
-    """The submissions of one model, or of one group of another kind. For each problem it has the shares of those with a
-    score, how many of them have full marks (`solved`), and full marks.
+    """The submissions of one model, or of one group of another kind.
 
     Args:
         name: its name in reports; empty if there are no groups.
         model: the name of the model in its rows; empty if no column has it.
         values: the values that its rows have in common, by column.
         unscored: how many rows have no score (not judged, or JE).
+        shares, solved, full: for each problem the shares of the submissions with a score, how many of these have full
+            marks, and what full marks are.
         is_part: whether submissions of the run are not judged yet; then means have no intervals.
     """
 
