@@ -26,7 +26,7 @@ from ioi_eval.model import (
 )
 
 _OBJECT = "object"
-"""How names of objects begin in jobs: `stored_files._ALSO_STORED` knows them, as packages have a grader's objects."""
+"""How the names of object files begin in jobs; also in `stored_files._ALSO_STORED`, as packages have a grader's."""
 
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
 _MESSAGE_CHARS = 8_000  # of the compiler's message are kept
@@ -34,9 +34,9 @@ _TRUSTED_TIME_FACTOR, _TRUSTED_MEMORY_FACTOR = 6, 4
 """Sources that are no submissions get the compile limits of submissions times this: their authors are trusted."""
 
 _KNOWN_GOOD_CPU_S = 10.0
-"""How much longer a job may work that first compiles the known good program (0.5 CPU-s). The runner takes its limit of
-CPU time also as the limit of idle time, which must stay below that of wall clock: a compiler that waits is CE, and one
-that does not end because the machine is busy is JE."""
+"""How much more CPU time a job gets that first compiles the known good program, which takes 0.5 s. With much more, a
+compiler that waits would be JE: the runner takes its limit of CPU time also as that of idle time, which must stay below
+that of wall clock, at which the machine counts as too busy."""
 
 CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 """Signals that end a compiler if a program is too large for it: rustc compiles recursively, and aborts without memory.

@@ -1,8 +1,8 @@
 """Run jobs: one or several programs, each with its own tests, in one box. Pure.
 
-The plan says what to run and when to stop (`judging.py` decides it); the answer has one line for each test. Judge
-programs, inputs and answers are files of the job, by reference: the embedded sandbox copies nothing, and for a cluster
-each is encoded once. `run_setups.py` says how programs are run.
+The plan says what to run and when to stop (`engine/judging.py` decides it); the answer has one line for each test.
+Judge programs, inputs and answers are files of the job, by reference: the embedded sandbox copies nothing, and for a
+cluster each is encoded once. `run_setups.py` says how programs are run.
 """
 
 from __future__ import annotations

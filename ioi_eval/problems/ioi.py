@@ -56,16 +56,14 @@ def _spelling(name: str) -> str:
 
 @dataclass(slots=True)
 class _ProblemRows:
-    """The rows of one problem: the place of the first one (or of the wrong one) and its columns, their common columns,
-    the subtask of each, the error to raise if the score type counts repeated tests (`repeated`), and the first error in
-    the rows (`error`)."""
+    """The rows of one problem."""
 
-    where: str
-    names: Sequence[str]
+    where: str  # the place of the first row, or of the one with the `error`
+    names: Sequence[str]  # the columns of the first row
     shared: SharedColumns | None = None
-    subtasks: list[Subtask] = field(default_factory=list)
-    repeated: RowError | None = None
-    error: InputError | None = None
+    subtasks: list[Subtask] = field(default_factory=list)  # one for each row
+    repeated: RowError | None = None  # a subtask names a test twice; raised if the score type counts both
+    error: InputError | None = None  # the first error in the rows
 
 
 def load_problems(

@@ -57,7 +57,7 @@ _OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
 _UNUSED_CHECKER = re.compile(
     r"(?:checker/[^/]+|(?:.*/)?(?:checker|check|chk))(?P<ending>\.(?:c|cc|cpp|cxx|go|java|pas|py|rs|sh))", re.I | re.S
 )
-"""What must be the checker of a problem that has no other."""
+"""The path of a file that can only be meant as the checker, if its problem has no other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

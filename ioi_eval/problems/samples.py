@@ -18,7 +18,7 @@ from ioi_eval.problems.row import Row
 SAMPLE_COLUMNS = ("code", "generation", "messages")
 """The columns in which a list may contain several programs."""
 
-_ONE = frozenset({str, type(None)})
+_AT_MOST_ONE = frozenset({str, type(None)})
 """Types of values that contain at most one program."""
 
 
@@ -28,7 +28,7 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     Lists in several columns belong together: their n-th elements are those of one program, whose id is
     `<id of the row>/<n>`, n from 0; it has none if the row has none. Values that are not lists apply to every program.
     """
-    if _ONE.issuperset(map(type, map(row.values.get, SAMPLE_COLUMNS))):
+    if _AT_MOST_ONE.issuperset(map(type, map(row.values.get, SAMPLE_COLUMNS))):
         return (row,)
     lists = {column: values for column in SAMPLE_COLUMNS if (values := _samples(row, column)) is not None}
     if not lists:
