@@ -207,7 +207,7 @@ class KattisSubmissions:
 
 
 def _with_statement(texts: Sequence[str]) -> str:
-    """Of the files of a submission the first that states something; of several, the first counts.
+    """The text of the first file of a submission that states something; empty if none does.
 
     Source: DOMjudge, `ImportProblemService`.
     """

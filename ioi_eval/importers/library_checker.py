@@ -210,7 +210,7 @@ class _Sources:
         return _INCLUDE.sub(renamed, text)
 
     def _resolved(self, path: str, name: str) -> tuple[str, str] | None:
-        """Path and text of an included file: beside the including file, above `sol/`, or in `common/`."""
+        """Path and text of an included file: beside the including file, in the problem's directory, or in `common/`."""
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
         for candidate in (beside, posixpath.normpath(name), _COMMON + posixpath.normpath(name)):
             if candidate.startswith(_COMMON):

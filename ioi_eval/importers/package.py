@@ -60,7 +60,7 @@ _ARCHIVE_ENDING = re.compile(r"\.(?:zip|kpp|tar|tgz|txz|tar\.\w+)$")
 
 
 class Package:
-    """An open package; the arguments are those of `open_package`.
+    """An open package: its files, and the arguments of `open_package`.
 
     The importer adds `notes` for the user about what is missing, was left out or was repaired. It may set `edit`, a
     function that changes every text after reading, by its path.

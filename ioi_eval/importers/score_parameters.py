@@ -62,7 +62,7 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
 
 
 def _chosen_tests(wanted: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The tests of each group, all of which say in the same way which they want."""
+    """The tests of each group. All groups must state theirs in the same form."""
     kinds = {type(tests) for tests in wanted.values()}
     if len(kinds) > 1:
         raise InputError("the groups of score_type_parameters name their tests in different ways; use one")

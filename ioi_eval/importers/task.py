@@ -53,8 +53,8 @@ class Timing:
 
     multiplier: float  # the factor for the CPU time of the slowest accepted solution
     resolution_s: float  # the limit is a multiple of this, in seconds
-    accepted: frozenset[str]
-    in_time: frozenset[str] = frozenset()  # the labels of other solutions that count, because they must not be late
+    accepted: frozenset[str]  # the labels of accepted solutions
+    in_time: frozenset[str] = frozenset()  # the labels of solutions that count, accepted or not: they must not be late
     any_group: bool = False  # a solution is accepted if one group of tests is
 
 
