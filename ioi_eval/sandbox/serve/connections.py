@@ -44,7 +44,7 @@ def errors_of_ours() -> logging.Logger:
 
 class Connections(web.Server):
     """aiohttp's server, with the connections that it has: `max_unserved` may wait or send at once, and none may wait
-    for longer than `silent_s`. (The protocol of a connection stands for it.)"""
+    for longer than `silent_s`. (aiohttp has an object for each connection, its `RequestHandler`.)"""
 
     def __init__(self, *arguments: Any, silent_s: float, max_unserved: int, **settings: Any) -> None:
         super().__init__(*arguments, **settings)

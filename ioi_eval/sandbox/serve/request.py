@@ -45,8 +45,11 @@ _OUTPUT_BYTES = 128 << 20  # of each stream that an answer returns
 
 
 class Refusal(Exception):
-    """The HTTP answer to a request that is not served, raised by everything here: a status, and a JSON body, only its
-    `message`, or none."""
+    """The HTTP answer to a request that is not served; everything here may raise it.
+
+    Args:
+        answer: the JSON body; a text is its `message`. `None` for an empty body.
+    """
 
     def __init__(self, status: int, answer: Mapping[str, Any] | str | None) -> None:
         super().__init__(status, answer)  # all, so that it can be pickled
