@@ -4,7 +4,8 @@ A correct program that reaches such a limit fails like a wrong one: with a hard 
 limits are checked before the first program is run, where that is cheap by a trial. Each is a `MachineLimit`:
 
 - a *fatal* one makes correct programs fail, or makes judging impossible: nothing is judged here;
-- one that *narrows* restricts only programs that need much: it is reported, and compared with the problems' limits.
+- any other matters only for programs that need much: it is reported, and compared with the problems' limits. If such
+  programs fail as if by their own fault, the target is *narrowed*.
 
 A soft limit is raised to the hard one, so it restricts nothing. A hard one is not changed, even by root: somebody has
 set it on purpose. All of this takes about 3 ms.
@@ -199,8 +200,8 @@ def _bytes_limit(limit: _HardLimit, hard: int, *, least: int, leaves: int, meets
     measured = f"{format_bytes(hard)} at most"
     if hard < least:
         return limit.found(measured, f"correct programs need {format_bytes(least)}", is_fatal=True)
-    narrow = limit.found(measured, f"a program that {meets} is RE, even a correct one", is_fatal=False)
-    return replace(narrow, memory_bytes=leaves, fails=True)
+    found = limit.found(measured, f"a program that {meets} is RE, even a correct one", is_fatal=False)
+    return replace(found, memory_bytes=leaves, fails=True)
 
 
 # ---------------------------------------------------------------------- processes and memory

@@ -13,12 +13,14 @@ GIB = 1024 * MIB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineLimit:
-    """One limit that this process has inherited. If it is fatal, nothing can be judged correctly; else it narrows.
+    """One limit that this process has inherited. If it is fatal, nothing can be judged correctly; else it matters only
+    for programs that need much.
 
     Args:
         needed: what judging needs, or what happens to a program that reaches the limit.
         memory_bytes: the limit affects problems whose memory limit is larger.
-        fails: a program that reaches the limit fails as if by its own fault, so outcomes depend on the limit.
+        fails: a program that reaches the limit fails as if by its own fault. So outcomes depend on the limit, and the
+            target is narrowed.
     """
 
     what: str
