@@ -22,6 +22,7 @@ from ioi_eval.importers.polygon_groups import (
     PolygonTest,
     has_points,
     read_group_list,
+    refuse_unknown_full_marks,
     stated_points,
     test_columns,
 )
@@ -79,6 +80,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     if not by_points:
         subtasks = [Subtask(name=ONLY_SUBTASK, points=1, tests=tuple(test.name for test in tests))]
     files, gives_points = _judge_files(package, assets)
+    if gives_points and not by_points:
+        refuse_unknown_full_marks(testset)
     resources = _submission_files(package, problem)
     graders = [path for path in resources if not path.endswith(HEADERS)]
     task_type = TaskType.BATCH if assets.find("interactor") is None else TaskType.INTERACTIVE

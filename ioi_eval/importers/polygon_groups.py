@@ -154,6 +154,16 @@ def has_points(testset: Element, tests: Sequence[PolygonTest]) -> bool:
     )
 
 
+def refuse_unknown_full_marks(testset: Element) -> None:
+    """Refuse points of a checker in a problem whose tests and groups are all worth 0: no file states full marks."""
+    elements = (*testset.iterfind("tests/test"), *testset.iterfind("groups/group"))
+    if any("points" in element.attrib for element in elements):
+        raise UnsupportedError(
+            f"the checker gives points, and every test is worth 0 in {ROOT_FILE}, so full marks are not known; state"
+            " the most points of each test there"
+        )
+
+
 def test_columns(groups: Sequence[PolygonGroup], judging: Element) -> dict[str, RowValues]:
     """How the points are read that the checker gives on each test: as points of the test, or as a percentage of these.
 

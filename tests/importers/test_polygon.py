@@ -312,6 +312,7 @@ def test_a_zip_of_a_contest_directory(tmp_path: Path) -> None:
 
 RUN_TWICE = f'{SOLUTIONS}</assets><tags><tag value="run-twice"/></tags><assets>'
 POINTS_AND_FRACTIONS = {"tests": '<test points="2.5" method="manual"/>', "groups": ""}
+WORTH_NOTHING = {"tests": '<test points="0.0" method="manual"/>' * 2, "groups": ""}
 
 
 @pytest.mark.parametrize(
@@ -378,6 +379,7 @@ def test_invalid_packages(tmp_path: Path, changes: Mapping[str, object], xml: di
             {"groups": GROUPS.replace('group="1"', 'group="2"')},
             "gives points in the group 2",
         ),
+        ({"files/check.cpp": "quitp(1);"}, WORTH_NOTHING, "every test is worth 0 in problem.xml"),
         (
             {"files/gen.pas": "", "tests/05": None},
             {"executables": GENERATORS.replace("gen.cpp", "gen.pas")},
