@@ -12,6 +12,6 @@
 - `task` makes rows and checks that they can be judged; `rows_out` writes them.
 
 What is missing, damaged or contradictory in a package is an `InputError`, a feature that is not supported an
-`UnsupportedError`, and what this machine lacks a `SetupError`. Docstrings name only the last of these, and reasons that
-the messages do not give.
+`UnsupportedError`, and what this machine lacks a `SetupError`. Docstrings name a `SetupError`, and of the others only
+what their messages do not say.
 """
