@@ -54,8 +54,8 @@ async def judge_dump(
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
         if stored := journal.index.stored:
-            others = "those of other targets, limits, rules or versions of problems are judged again"
-            tell(f"stored in {call.out}: {counted(stored, 'result')}; {others}")
+            others = "a result of another target, limit, rule or version of a problem is not used"
+            tell(f"stored in {call.out}: {counted(stored, 'result')} ({others})")
         _tell_replaced(call, options, rows)
         emit_judging_begins(
             events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems, workers=jobs_at_once

@@ -32,7 +32,10 @@ def test_shards_of_a_dump(start: Start, write: Write, tmp_path: Path) -> None:
     assert "Now start `ioi-eval score` with all rows and --out all" in merged.stdout
     scored = start("score", write("all.jsonl", *rows), *sources, "--out", "all")
     assert scored.returncode == 0
-    assert "stored in all: 5 results; those of other targets, limits, rules or versions" in scored.stderr
+    assert (
+        "stored in all: 5 results (a result of another target, limit, rule or version of a problem is not used)"
+        in scored.stderr
+    )
     results = [json.loads(line) for line in (tmp_path / "all" / "results.jsonl").open()]
     assert [(row["uuid"], row["verdict"]) for row in results] == [
         ("a", "AC"), ("b", "WA"), ("c", "AC"), ("d", "AC"), ("e", "AC"),
