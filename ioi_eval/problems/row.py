@@ -29,6 +29,9 @@ _SIMILAR = 0.8
 """How similar two names of columns are if one may be the other, misspelled. Chosen: `test_input` and `test_output` are
 not (0.76), `uid` and `uuid` are (0.86)."""
 
+_OTHER_NAMES = {"language": ("lang", "programming_language", "prog_lang")}
+"""What dumps call a column. These names are not read, as the values may be anything; messages name them."""
+
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 60
 
@@ -208,23 +211,30 @@ class Row:
         return self.error(f"{column} is {_short(self.values[column])}; it must be {needed}")
 
 
+def _near(column: str, names: Iterable[str]) -> str | None:
+    """The column that may be meant by a name; `None` if there is none."""
+    names = list(names)
+    other = next((name for name in _OTHER_NAMES.get(column, ()) if name in names), None)
+    return similar(column, names, least=_SIMILAR) or other
+
+
 def misspelling(column: str, names: Iterable[str]) -> str:
     """Text for messages that a column is missing: the column that may be meant; empty if none has a similar name."""
-    near = similar(column, names, least=_SIMILAR)
+    near = _near(column, names)
     return f", or {column} is misspelled as {near}" if near else ""
 
 
 def warn_of_misspelled(
     source: str, names: Collection[str], optional: Iterable[str], read: Collection[str]
 ) -> tuple[str, ...]:
-    """Warn of columns that are not read, if optional columns with similar names are missing; of each once.
+    """Warn of columns that are not read, if optional columns that may be meant are missing; of each once.
 
     Returns:
         The same as notes for the results, where the source is known.
     """
     others, notes = [name for name in names if name not in read], []
     for column in optional:
-        if column not in names and (near := similar(column, others, least=_SIMILAR)):
+        if column not in names and (near := _near(column, others)):
             notes.append(f"column {near} is not read. Did you mean {column}?")
             warnings.warn(f"{source}: {notes[-1]}", NotReadWarning, stacklevel=1)
     return tuple(notes)

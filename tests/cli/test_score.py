@@ -240,6 +240,9 @@ def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, wr
     dump = write("dump.jsonl", *(submission_row(name, langauge="python", other=1) for name in "ab"))
     lines = score(dump, "--dry-run").stderr.splitlines()
     assert lines.count(f"ioi-eval: {dump}: column langauge is not read. Did you mean language?") == 1
+    dump = write("dump.jsonl", submission_row("a", programming_language="python"))
+    words = "column programming_language is not read. Did you mean language?"
+    assert words in score(dump, "--dry-run").stderr
     ended = score(dump, "--dry-run", "--push-to-hub", "results")
     assert ended.returncode == 2
     assert "results is not the name of a data set to push results to: it has the form owner/name" in ended.stderr

@@ -50,13 +50,16 @@ def test_misspelled_optional_columns_are_named(tmp_path: Path) -> None:
         NotReadWarning, match=r"problems\.jsonl: column dificulty is not read. Did you mean difficulty\?"
     ):
         read_ids(open_source(problems))
-    dump.write_text('{"problem_id": "1", "code": "", "uid": "a", "lang": "C++", "Language": "C++"}\n')
+    dump.write_text('{"problem_id": "1", "code": "", "uid": "a", "Language": "C++"}\n')
     with pytest.warns(NotReadWarning) as warned:
         survey(open_source(dump))
     assert [str(one.message) for one in warned] == [
         f"{dump}: column uid is not read. Did you mean uuid?",
         f"{dump}: column Language is not read. Did you mean language?",
     ]
+    dump.write_text('{"problem_id": "1", "code": "", "uuid": "a", "lang": "C++"}\n')
+    with pytest.warns(NotReadWarning, match="column lang is not read. Did you mean language?"):
+        survey(open_source(dump))
 
 
 def test_of_contest_problems_nothing_else_is_said(tmp_path: Path) -> None:
