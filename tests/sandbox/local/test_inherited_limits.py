@@ -213,8 +213,8 @@ from ioi_eval.apps.execution import AppsSettings
 from ioi_eval.model import Isolation
 from tests.python_box import row, score_all
 
-start = "threading.Thread(target=time.sleep, args=(0.5,)).start()"
-program = f"import threading, time\\nfor _ in range(300): {start}\\nprint(7)"
+start = "threading.Thread(target=event.wait, daemon=True).start()"
+program = f"import threading\\nevent = threading.Event()\\nfor _ in range(300): {start}\\nprint(7)"
 settings = AppsSettings(least_isolation=Isolation.REDUCED)
 (result,) = score_all(Path(sys.argv[1]), [(row(["1"], ["7"]), program)], settings, Isolation.REDUCED)
 print(result.verdict, result.message)
