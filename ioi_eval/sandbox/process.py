@@ -28,7 +28,7 @@ from ioi_eval.model import Stage, signal_name
 
 _CHUNK = 1 << 16
 _STDERR_BYTES = 1 << 20
-_STEP_S = 1.0  # of a deadline
+_STEP_S = 1.0  # a deadline is waited for in steps of this length: see `_Process._step`
 _LOST = 255  # the exit code of a process whose end was reported to other code. Source: asyncio
 _LOOK_S = 0.005  # between two looks at a process, on a machine without pidfds
 _LEFT_S = 2.0

@@ -21,7 +21,7 @@ _DEADLINE_S = 120  # listing a compiler's files takes 0.3 CPU-s; at load 22, at 
 
 
 def detect(command: str) -> Toolchain:
-    """Ask the compiler that is called so for its version and target, and whether the static libraries are there.
+    """Ask the compiler with this command for its version and target, and whether the static libraries are there.
     SetupError, with what to do, if there is none, or it does not answer, or makes programs for another machine."""
     path = shutil.which(command, path=PATH)
     if path is None and "/" in command:

@@ -29,8 +29,8 @@ TMP_BYTES = 1 << 30
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
-HIDDEN = Path(__file__).resolve().parents[2]
-"""The directory of this package."""
+PACKAGE_DIRECTORY = Path(__file__).resolve().parents[2]
+"""Of `ioi_eval`. No box shows it."""
 
 _BOX_USER = "1000"
 
@@ -68,7 +68,8 @@ _HOLDS_MORE = frozenset(
         *("/var", "/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp"),
     }
 )
-"""Source: the Filesystem Hierarchy Standard 3.0; `/box` is the box's own. Boxes always show the system's programs."""
+"""Directories that contain more than an interpreter. (Those of the system's programs need not be named: boxes show them
+in any case.) Source: the Filesystem Hierarchy Standard 3.0; `/box` is the box's own."""
 
 _OF_THE_KERNEL = frozenset({"dev", "proc", "sys"})
 
@@ -107,8 +108,8 @@ def in_namespaces(
             command += ["--ro-bind", directory, directory]
     for name in _ETC:
         command += ["--ro-bind-try", name, name]
-    if HIDDEN.is_relative_to("/usr"):
-        command += ["--tmpfs", str(HIDDEN), "--remount-ro", str(HIDDEN)]
+    if PACKAGE_DIRECTORY.is_relative_to("/usr"):
+        command += ["--tmpfs", str(PACKAGE_DIRECTORY), "--remount-ro", str(PACKAGE_DIRECTORY)]
     command += ["--proc", "/proc", "--dev", "/dev"]
     for mounted, directory, size in _TMPFS:
         command += ["--size", str(size), "--tmpfs", directory] if has_size_option else ["--bind", mounted, directory]

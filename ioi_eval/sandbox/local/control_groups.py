@@ -16,7 +16,7 @@ from pathlib import Path
 _ROOT = Path("/")  # of the file system; tests have their own
 
 _NO_LIMIT = 1 << 60
-"""Version 1 writes the largest multiple of a page instead of `max`."""
+"""No limit is as high: version 1 writes the largest multiple of a page where version 2 writes `max`."""
 
 
 def control_groups(controller: str, root: Path = _ROOT) -> Iterator[Path]:

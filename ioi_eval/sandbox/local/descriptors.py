@@ -88,7 +88,7 @@ def _open(file: JobFile) -> int:
     with contextlib.ExitStack() as stack:
         stack.callback(os.close, descriptor)
         require_size(file.content, os.fstat(descriptor).st_size)
-        if file.executable and os.fstatvfs(descriptor).f_flag & os.ST_NOEXEC:  # which starts no programs, but a copy
+        if file.executable and os.fstatvfs(descriptor).f_flag & os.ST_NOEXEC:  # a copy in memory can be executed
             return sealed(content_of(descriptor), executable=True)
         stack.pop_all()
     return descriptor

@@ -86,7 +86,7 @@ def inherited_limits(*, slots: int, boxes: int) -> tuple[MachineLimit, ...]:
     return (*hard, *threads, *_memory(slots), *_reserved_memory(), *_memory_files())
 
 
-def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
+def limit_of_temporary_files(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
     """The limit on temporary files, if jobs may need more; else empty. With namespaces they need little room there."""
     jobs = 0 if isolation is Isolation.FULL else slots
     least, most = _TMP_BYTES + _SCRATCH_BYTES * jobs, _MOST_TMP_BYTES * jobs
@@ -145,7 +145,7 @@ class _HardLimit:
         return None if hard == resource.RLIM_INFINITY else hard
 
     def found(self, measured: str, needed: str, *, is_fatal: bool, advice: str = "") -> MachineLimit:
-        """It as a limit of this machine."""
+        """What is reported about it."""
         measured, advice = f"{measured} (hard limit)", advice or self.advice()
         return MachineLimit(what=self.what, measured=measured, needed=needed, advice=advice, is_fatal=is_fatal)
 
@@ -170,11 +170,11 @@ _RAISED = (_ADDRESSES, _DATA, _FILE_SIZE, _CPU, _FILES, _PROCESSES)  # the runne
 
 def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
     if (stack := _STACK.value()) is not None:
-        yield _bytes_limit(_STACK, stack, least=_LEAST_STACK_BYTES, leaves=stack, meets="recurses deeper")
+        yield _bytes_limit(_STACK, stack, least=_LEAST_STACK_BYTES, enough_for=stack, does="recurses deeper")
     for limit in (_ADDRESSES, _DATA):
         if (hard := limit.value()) is not None:
-            leaves = min((hard - GIB) // 2, hard - 4 * GIB)  # Source: graders/runner/launch.h, RLIMIT_AS
-            yield _bytes_limit(limit, hard, least=_LEAST_ADDRESS_BYTES, leaves=leaves, meets="reserves more")
+            enough_for = min((hard - GIB) // 2, hard - 4 * GIB)  # Source: graders/runner/launch.h, RLIMIT_AS
+            yield _bytes_limit(limit, hard, least=_LEAST_ADDRESS_BYTES, enough_for=enough_for, does="reserves more")
     file_size = _FILE_SIZE.value()
     if file_size is not None:
         needed = f"outputs need {format_bytes(_LEAST_FILE_BYTES)}, and results must fit too"
@@ -194,14 +194,19 @@ def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
         yield _FILES.found(f"{files} at once", needed, is_fatal=is_fatal, advice=f"{_FILES.advice(enough)}{fewer}")
 
 
-def _bytes_limit(limit: _HardLimit, hard: int, *, least: int, leaves: int, meets: str) -> MachineLimit:
-    """A hard limit in bytes. With less than `least`, correct programs fail; `leaves` is the largest memory limit of a
-    problem for which it suffices; `meets` is what a program does that reaches it."""
+def _bytes_limit(limit: _HardLimit, hard: int, *, least: int, enough_for: int, does: str) -> MachineLimit:
+    """A hard limit in bytes.
+
+    Args:
+        least: with less, correct programs fail.
+        enough_for: the largest memory limit of a problem for which the hard limit suffices.
+        does: what a program does that reaches it.
+    """
     measured = f"{format_bytes(hard)} at most"
     if hard < least:
         return limit.found(measured, f"correct programs need {format_bytes(least)}", is_fatal=True)
-    found = limit.found(measured, f"a program that {meets} is RE, even a correct one", is_fatal=False)
-    return replace(found, memory_bytes=leaves, fails=True)
+    found = limit.found(measured, f"a program that {does} is RE, even a correct one", is_fatal=False)
+    return replace(found, memory_bytes=enough_for, changes_outcomes=True)
 
 
 # ---------------------------------------------------------------------- processes and memory
@@ -263,7 +268,7 @@ def _startable(least: int, enough: int) -> int:
         for _ in range(enough if near else least):
             _thread.start_new_thread(wait, ())
             started += 1
-    with contextlib.suppress(queue.Empty):  # a thread that finds no memory for its first call ends without a word
+    with contextlib.suppress(queue.Empty):  # a thread that finds no memory for its first call ends and puts nothing
         for _ in range(started):
             ended.get(timeout=_ENDED_S)
     return enough if started >= least and not near else started
@@ -305,7 +310,7 @@ def _reserved_memory() -> Iterator[MachineLimit]:
                 measured="all programs together may reserve only what this machine has",
                 needed="a program that gets none fails, also within its memory limit",
                 advice="as root `sysctl vm.overcommit_memory=0`",
-                fails=True,
+                changes_outcomes=True,
             )
 
 

@@ -19,8 +19,7 @@ class MachineLimit:
     Args:
         needed: what judging needs, or what happens to a program that reaches the limit.
         memory_bytes: the limit affects problems whose memory limit is larger.
-        fails: a program that reaches the limit fails as if by its own fault. So outcomes depend on the limit, and the
-            target is narrowed.
+        changes_outcomes: a program that reaches the limit fails as if by its own fault. So the target is narrowed.
     """
 
     what: str
@@ -29,20 +28,24 @@ class MachineLimit:
     advice: str
     is_fatal: bool = False
     memory_bytes: int | None = None
-    fails: bool = False
+    changes_outcomes: bool = False
 
     def describe(self) -> str:
         """In a sentence, for people."""
         return f"{self.what}: {self.measured}; {self.needed}; {self.advice}"
 
     def compared(self, memory_limits: Sequence[int]) -> str:
-        """In a sentence, if possible with the number of a run's problems that it affects, by their memory limits in
-        bytes; empty if it affects none."""
+        """As `describe`; but if it affects only problems with large memory limits, with how many of a run's problems
+        these are. If none is: only that no problem needs more if outcomes depend on it (`narrowed_by`), else empty.
+
+        Args:
+            memory_limits: those of the run's problems, in bytes.
+        """
         if self.memory_bytes is None or not memory_limits:
             return self.describe()
         bound = [limit for limit in memory_limits if limit > self.memory_bytes]
         if not bound:
-            return f"{self.what}: {self.measured}; no problem of this run allows more" if self.fails else ""
+            return f"{self.what}: {self.measured}; no problem of this run allows more" if self.changes_outcomes else ""
         allow = "problem allows" if len(memory_limits) == 1 else f"problems {'allows' if len(bound) == 1 else 'allow'}"
         asked = f"{len(bound)} of {len(memory_limits)} {allow} up to {format_bytes(max(bound))} of memory"
         return f"{self.what}: {self.measured}; {asked}: {self.needed}; {self.advice}"
@@ -56,7 +59,8 @@ def require_none_fatal(limits: Sequence[MachineLimit]) -> None:
 
 def narrowed_by(limits: Sequence[MachineLimit]) -> str:
     """The limits on which outcomes depend, for fingerprints; empty if programs get all that judging grants them."""
-    return "; ".join(f"{limit.what} {limit.measured}" for limit in limits if limit.fails and not limit.is_fatal)
+    narrowing = (limit for limit in limits if limit.changes_outcomes and not limit.is_fatal)
+    return "; ".join(f"{limit.what} {limit.measured}" for limit in narrowing)
 
 
 def format_bytes(number: int) -> str:

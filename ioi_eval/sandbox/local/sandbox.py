@@ -43,7 +43,7 @@ from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, why_not_shown
 from ioi_eval.sandbox.local.control_groups import processors, refused_processes
 from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
-from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
+from ioi_eval.sandbox.local.inherited_limits import inherited_limits, limit_of_temporary_files
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by, require_none_fatal
 from ioi_eval.sandbox.local.scripts import Command, commands, run_in_box
 from ioi_eval.sandbox.local.why_no_box import is_filtered, is_out_of_namespaces, too_few_namespaces, why_no_box
@@ -135,7 +135,7 @@ class LocalSandbox:
         if level.rank < self._least.rank:
             message = f"isolation {self._least.value!r} is not available on this machine: {self.why_not_full}"
             raise IsolationError(message)
-        self.limits += room_for_jobs(level, slots=self._slots.count)
+        self.limits += limit_of_temporary_files(level, slots=self._slots.count)
         require_none_fatal(self.limits)
         sweep()
         return Target(
@@ -245,7 +245,7 @@ class LocalSandbox:
             )
         if isolation is Isolation.FULL and end.returncode == 1 and not end.stdout:
             _require_box(end.stderr.decode("utf-8", "replace"), sees=bool(job.sees))
-        if refused != refused_processes() and not _counts_without_processes(end.stdout):
+        if refused != refused_processes() and not _counts_though_processes_were_refused(end.stdout):
             raise OverloadError(_NO_PROCESSES)
         returned = {name: content_of(descriptor) for name, descriptor in returns.items()}
         return Execution(run=stage_of(end), returned=returned)
@@ -382,10 +382,13 @@ def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
     return (lowest, processes, _FEWER_BOXES) if processes > 0 else usual
 
 
-def _counts_without_processes(answer: bytes) -> bool:
-    """Whether an answer counts although this container has refused processes meanwhile. What has caused that itself
-    cannot have other programs judged again and again, or get JE: a program that starts too many threads, and a
-    submission whose compiler executes its code. (A compiler that lacks processes fails, and its messages say so.)"""
+def _counts_though_processes_were_refused(answer: bytes) -> bool:
+    """Whether an answer counts although this container's limit on processes was reached while the job ran.
+
+    It does if the job itself may have reached the limit: if a program started too many threads, or if the job only
+    compiled (a submission can make its compiler execute code). Otherwise such a program would be JE, and would have
+    others judged again. (A compiler that lacks processes fails, and its messages say so.)
+    """
     has_run = b'{"test":' in answer
     return b'"limit":"threads"' in answer or (has_ended(bytearray(answer)) and not has_run)
 

@@ -55,7 +55,7 @@ def test_size_and_capabilities_of_a_box(
     monkeypatch: pytest.MonkeyPatch, has_size_option: bool, is_root_inside: bool
 ) -> None:
     """`/tmp` and `/box` have the same sizes with and without bwrap's `--size`, and scripts have no capabilities."""
-    monkeypatch.setattr(confinement, "HIDDEN", Path("/usr/share"))
+    monkeypatch.setattr(confinement, "PACKAGE_DIRECTORY", Path("/usr/share"))
     done = _look(has_size_option=has_size_option, is_root_inside=is_root_inside)
     if "Unknown option --size" in done.stderr:
         pytest.skip("this machine's bwrap does not know --size")

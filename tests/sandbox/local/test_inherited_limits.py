@@ -338,7 +338,7 @@ def test_the_check_leaves_no_threads() -> None:
 def test_only_limits_that_fail_programs_are_in_the_fingerprint() -> None:
     """Limits that cannot change a verdict must not change a fingerprint."""
     common = {"measured": "so much", "needed": "more", "advice": "raise it", "is_fatal": False}
-    limits = [MachineLimit(what="stack", fails=True, **common), MachineLimit(what="memory", **common)]  # type: ignore[arg-type]
+    limits = [MachineLimit(what="stack", changes_outcomes=True, **common), MachineLimit(what="memory", **common)]  # type: ignore[arg-type]
     assert narrowed_by(limits) == "stack so much"
     assert narrowed_by(()) == ""
 

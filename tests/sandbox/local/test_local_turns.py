@@ -29,7 +29,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local.confinement import HIDDEN
+from ioi_eval.sandbox.local.confinement import PACKAGE_DIRECTORY
 from ioi_eval.sandbox.local.sandbox import LocalSandbox, _box_uid, has_ended, uids_of_boxes
 from tests.forks import in_a_fork
 from tests.sandbox.marked_processes import processes_with
@@ -356,7 +356,7 @@ def test_a_trusted_script_has_only_files_beside_it(name: str) -> None:
 
 def test_boxes_hide_this_package() -> None:
     """The directory of the package is hidden, because it has the official outputs of the sample contest."""
-    assert Path(ioi_eval.__file__).resolve().parent == HIDDEN
+    assert Path(ioi_eval.__file__).resolve().parent == PACKAGE_DIRECTORY
 
 
 def test_other_tasks_run_while_the_machine_is_examined(tmp_path: Path) -> None:
