@@ -160,8 +160,9 @@ def require_runner(execution: Execution, job: Job) -> None:
         raise TransientError(f"the box lacked something: {reason}")
 
 
-def unsuitable(execution: Execution, kind: JobKind) -> tuple[str, str] | None:
-    """Why the runner refused its worker: `isolation` or `limits`, and its reason; `None` if it did not."""
+def fault_of_worker(execution: Execution, kind: JobKind) -> tuple[str, str] | None:
+    """Why the runner refuses its worker: the kind of fault (`isolation` or `limits`), and its explanation; `None` if it
+    does not."""
     if kind is not JobKind.RUNNER or execution.run.code == 0:
         return None
     fault = _fault(execution.run)
@@ -173,7 +174,7 @@ def unsuitable(execution: Execution, kind: JobKind) -> tuple[str, str] | None:
 def _fault(run: Stage) -> dict[str, Any] | None:
     """The line in which the runner reports a fault; `None` if its last line is another one. This line has no checksum:
     one with a fault that the runner does not know was changed on the way."""
-    last = loaded(run.stdout[-_FAULT_LINE_CHARS:].rstrip("\n").rpartition("\n")[2].encode())
+    last = json_of(run.stdout[-_FAULT_LINE_CHARS:].rstrip("\n").rpartition("\n")[2].encode())
     if not isinstance(last, dict) or "test" in last:
         return None
     are_texts = all(isinstance(last.get(key, ""), str) for key in ("fault", "nonce", "explanation"))
@@ -191,7 +192,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
         if status not in _STATUSES_OF_OTHER_SERVERS or (status == 200 and not _PAGE.match(body)):
             raise
         path = "; check host, port and path (that of the API is usually /api/v2)" if status == 404 else ""
-        raise UnservedError(f"not a Piston server: HTTP {status}: {_message(loaded(body), body)}{path}") from error
+        raise UnservedError(f"not a Piston server: HTTP {status}: {_message(json_of(body), body)}{path}") from error
     return tuple(
         Runtime(
             language=_text(entry, "language"),
@@ -215,18 +216,18 @@ def changed_package(status: int, body: bytes) -> tuple[str, str]:
 
 def refused_ceiling(status: int, body: bytes) -> tuple[str, int] | None:
     """The limit that a server refused, and its maximum there, from its message; `None` if that says something else."""
-    match = _CEILING.match(_message(loaded(body), body)) if status == 400 else None
+    match = _CEILING.match(_message(json_of(body), body)) if status == 400 else None
     return (match[1], int(match[2])) if match else None
 
 
 def is_too_large(status: int, body: bytes) -> bool:
     """Whether a request was refused because of its size. Piston answers 400, others 413."""
-    return status == 413 or (status == 400 and _TOO_LARGE in _message(loaded(body), body))
+    return status == 413 or (status == 400 and _TOO_LARGE in _message(json_of(body), body))
 
 
 def error_of(status: int, body: bytes) -> SandboxError:
     """The error for an answer with this status, with the server's message."""
-    answer = loaded(body)
+    answer = json_of(body)
     message = _message(answer, body)
     advice = _ADVICE_FOR_STATUS.get(status) or next((_ADVICE[sign] for sign in _ADVICE if sign in message), "")
     where = f"HTTP {status}: {message}" + (f"; {advice}" if advice else "")
@@ -280,8 +281,8 @@ def _parse(status: int, body: bytes) -> Any:
         raise TransportError(f"the answer is not JSON ({error}): {_message(None, body)}") from error
 
 
-def loaded(body: bytes) -> Any:
-    """The JSON of a body; `None` if it is none."""
+def json_of(body: bytes) -> Any:
+    """The value of a body in JSON; `None` if it is not JSON."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -282,7 +282,7 @@ class PistonCluster:
         await asyncio.sleep(backoff_s(sent.retried, self._rng))
 
     def _final(self, error: SandboxError, target: Target) -> SandboxError:
-        """The error of a job that is not sent again: that its target is lost if none of the target's workers is left in
+        """The error of a job that is not sent again. It becomes a TargetLostError if none of the target's workers is in
         service, or if the job is too large for them and workers of another target accept larger ones."""
         accepted = [each.max_body_bytes or 0 for each in self.targets() if each.slots or each.name == target.name]
         is_too_large = isinstance(error, OversizedError) and max(accepted) > (target.max_body_bytes or 0)

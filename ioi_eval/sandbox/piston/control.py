@@ -125,7 +125,7 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
     server = ""
     try:
         reply = await client.get(url.removesuffix(API) + "/")
-        greeting = answer.loaded(reply.content) if reply.status_code == 200 else None
+        greeting = answer.json_of(reply.content) if reply.status_code == 200 else None
         if isinstance(greeting, dict) and isinstance(message := greeting.get("message"), str):
             server = message
         began = time.perf_counter()
@@ -143,10 +143,10 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
 
 
 async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> str:
-    """The generation of a server, as both report 3.1.1.
+    """The generation of a server. (Both report the version 3.1.1.)
 
-    The request is one that neither runs: since isolate, `run_cpu_time` that is not a number is refused by name; before,
-    servers ignore that field, and answer an empty 500 if one file is the directory of another.
+    It is sent a request that neither runs. Servers since isolate refuse a `run_cpu_time` that is not a number, by name.
+    Those before ignore that field, and answer an empty 500 if one file is the directory of another.
     """
     import httpx
 

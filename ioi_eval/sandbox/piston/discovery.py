@@ -107,7 +107,8 @@ class Prober:
     def __init__(self, client: HttpClient, profile: str | None = None) -> None:
         self._client = client
         self._profile = None if profile is None else profile_named(profile)
-        # for the name of a size: kinds of workers that are assumed to have the largest, and workers that are measured
+        # for each size, by its name: kinds of workers that are assumed to have the largest, and workers that are
+        # measured nevertheless
         self._assumed_kinds: set[tuple[str, _Kind]] = set()
         self._measured_workers: set[tuple[str, URL]] = set()
         self._measuring: dict[_Kind, asyncio.Semaphore] = {}

@@ -37,7 +37,7 @@ FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
 """Pauses double from the first to the longest. Each is multiplied by a random 0.5 to 1, so that endpoints which failed
 together are not checked together."""
-_MANY_PAUSES = 30  # after so many in a row, all are the longest
+_MANY_PAUSES = 30  # after so many in a row, each is the longest
 
 LONGEST_ASKED_PAUSE_S = 60.0
 """A server that refuses a job may ask for a longer pause (`Retry-After`), up to this. It gets one job then, and may ask
@@ -82,7 +82,7 @@ class SlotRequest:
     Args:
         order: its place among all jobs.
         is_alone: whether it needs a machine to itself.
-        is_only: whether no other group would do.
+        is_only: whether no other group may run the job.
         last_endpoint: the URL of the endpoint that has the job, or had it last; a retry prefers another. It is known
             from the start if the cluster's caller sends the job again.
         is_retry: whether a server may have had work from the job before.

@@ -1,4 +1,4 @@
-"""Sends requests to servers in segments, reads whole answers, and sorts the ways in which both can fail.
+"""Sends requests to servers in segments, and reads whole answers. Its errors say what a failure means for the endpoint.
 
 The only module of the client that uses aiohttp.
 
@@ -120,7 +120,7 @@ class Sending(Wait, Payload):
 
     def give_up(self) -> None:
         """Abort the request, as its endpoint fails checks."""
-        self.end(AnswerLostError("no answer, and none to checks", JobEnd.TIMED_OUT))
+        self.end(AnswerLostError("neither the job nor checks were answered", JobEnd.TIMED_OUT))
 
     def end_if_lost(self, now: float) -> None:
         """End the wait at its deadline, or if no connection is made, or the answer is damaged in its middle. Before

@@ -53,11 +53,11 @@ REDISCOVER_S = 30.0
 """The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
 
 
-_NAMED = 5  # a cluster may have a thousand workers; a message is about so many
+_NAMED = 5  # a message names at most so many workers; a cluster may have a thousand
 
 
 def first_of(texts: Sequence[str]) -> Sequence[str]:
-    """The first of the texts, each of which is about a worker, and one that says how many others there are."""
+    """The first of these texts, one for each worker; if there are more, a last text says how many."""
     more = len(texts) - _NAMED
     return texts if more <= 0 else (*texts[:_NAMED], f"{more} more (`ioi-eval cluster status` lists all)")
 
@@ -129,7 +129,7 @@ class WorkerGroups:
     def require_suitable(self, url: str, execution: Execution, kind: JobKind) -> None:
         """Raise UnservedError, and note it, if the runner refuses a worker. It goes out of service, like one that
         cannot be reached."""
-        used, refused = self.used.get(url), answer.unsuitable(execution, kind)
+        used, refused = self.used.get(url), answer.fault_of_worker(execution, kind)
         if refused is None:
             if used is not None and kind is JobKind.RUNNER:
                 used.is_unconfined = False

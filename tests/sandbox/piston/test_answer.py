@@ -261,6 +261,6 @@ def test_package_failures_are_final() -> None:
 def test_a_fault_of_another_shape_is_a_lost_answer(line: str) -> None:
     """A broken server sent it, or it was changed on the way: the runner writes texts, and names four faults."""
     execution = answer.execution(200, json.dumps({"run": STAGE | {"stdout": line, "code": 3}}).encode())
-    assert answer.unsuitable(execution, JobKind.RUNNER) is None
+    assert answer.fault_of_worker(execution, JobKind.RUNNER) is None
     with pytest.raises(TransportError, match="not started there, or crashed"):
         answer.require_runner(execution, JOB)
