@@ -30,15 +30,15 @@ _LOOK_S = 1.0
 _ESTABLISHED = 1  # the first byte of TCP_INFO is the state. Source: Linux, net/tcp_states.h
 
 
-def errors_of_ours() -> logging.Logger:
-    """A log for aiohttp's server without the stack traces that aiohttp would log for each request in invalid HTTP."""
+def log_of_server() -> logging.Logger:
+    """A log for aiohttp's server, without the stack trace that aiohttp logs for each request in invalid HTTP."""
 
-    def is_ours(record: logging.LogRecord) -> bool:
+    def is_wanted(record: logging.LogRecord) -> bool:
         return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
 
     log = logging.Logger("ioi_eval.serve")
     log.parent = logging.getLogger()
-    log.addFilter(is_ours)
+    log.addFilter(is_wanted)
     return log
 
 

@@ -28,8 +28,7 @@ UNPACKED_BYTES = 64 << 20
 """Any packed body may unpack to this: more than the 48 MiB with which our client measures what a server accepts."""
 
 MAX_RATIO = 32
-"""A larger packed body may unpack to this many times its size. Test data of contests is compressed to a third or a
-tenth."""
+"""Or to this many times its packed size, if that is more. Test data of contests is compressed to a third or a tenth."""
 
 MAX_VALUES = 1 << 16
 """Values and keys of a request. It needs three a file and a few more. Source: ours; Piston has no such limit."""

@@ -37,7 +37,7 @@ from ioi_eval.sandbox.piston.endpoints import API
 from ioi_eval.sandbox.piston.wire import Runtime, is_problems
 from ioi_eval.sandbox.process import run_process
 from ioi_eval.sandbox.serve import json_bodies, request, served_runtimes
-from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes, errors_of_ours
+from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes, log_of_server
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal, Request, refuse_foreign_pages
 from ioi_eval.version import __version__
@@ -137,7 +137,7 @@ class _Server:
             handler_cancellation=True,
             auto_decompress=False,
             access_log=None,
-            logger=errors_of_ours(),
+            logger=log_of_server(),
         )
         own = socket.gethostname().lower()
         self._names = settings.names | {own, own.partition(".")[0]}

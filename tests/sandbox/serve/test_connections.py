@@ -7,7 +7,7 @@ import logging
 import pytest
 from aiohttp.http_exceptions import BadHttpMessage
 
-from ioi_eval.sandbox.serve.connections import errors_of_ours
+from ioi_eval.sandbox.serve.connections import log_of_server
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ def test_only_invalid_http_is_left_out(error: Exception | None, is_logged: bool)
     """Any client can send invalid HTTP, as often as it likes. The stack trace of an error of ours is needed."""
     raised = None if error is None else (type(error), error, None)
     record = logging.LogRecord("x", logging.ERROR, "x", 1, "Error handling request", None, raised)
-    assert bool(errors_of_ours().filter(record)) == is_logged
+    assert bool(log_of_server().filter(record)) == is_logged
