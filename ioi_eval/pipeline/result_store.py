@@ -55,8 +55,8 @@ class RecordedResult(Generic[ResultT]):
     Args:
         result: of the submission, or of another one with the same program.
         offset: of the result, in the journal; `None` for a failure of ours.
-        duplicate_of: the id of the first submission of the dump with this result, if that is another one. (The dump
-            may have changed since one of them was judged.)
+        duplicate_of: the id of the first submission of the dump with this result, if that is another one. (It need not
+            be the one that was judged: the dump may have changed since.)
     """
 
     result: ResultT

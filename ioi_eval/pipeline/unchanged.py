@@ -35,7 +35,7 @@ from ioi_eval.report.run_summary import RunCounts, renewed
 
 STATE = ".written.json"
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
-_WITHOUT_MODULES = {"__pycache__", "built", "graders", "sample"}  # fingerprints contain the programs for boxes
+_WITHOUT_MODULES = {"__pycache__", "built", "graders", "sample"}  # (what runs in boxes is in fingerprints)
 
 
 @lru_cache
