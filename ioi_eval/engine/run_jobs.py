@@ -54,7 +54,7 @@ class _Waiting:
 
     Args:
         job: the programs of the job that its task runs then, itself first; empty if another program's task has run it.
-        answer: what that job brought; `None` if it failed, so that this program is to run by itself.
+        answer: that job's answer for this program; `None` if the job failed, so that this program must run by itself.
     """
 
     planned: PlannedProgram

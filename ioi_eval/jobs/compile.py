@@ -26,7 +26,7 @@ from ioi_eval.model import (
 )
 
 _OBJECT = "object"
-"""How the names of object files begin in jobs; also in `stored_files._ALSO_STORED`, as packages have a grader's."""
+"""How the names of object files begin in jobs. `stored_files._ALSO_STORED` has it too: packages contain a grader's."""
 
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
 _MESSAGE_CHARS = 8_000  # of the compiler's message are kept
@@ -34,9 +34,9 @@ _TRUSTED_TIME_FACTOR, _TRUSTED_MEMORY_FACTOR = 6, 4
 """Sources that are no submissions get the compile limits of submissions times this: their authors are trusted."""
 
 _KNOWN_GOOD_CPU_S = 10.0
-"""How much more CPU time a job gets that first compiles the known good program, which takes 0.5 s. With much more, a
-compiler that waits would be JE: the runner takes its limit of CPU time also as that of idle time, which must stay below
-that of wall clock, at which the machine counts as too busy."""
+"""How much more CPU time a job gets that first compiles the known good program, which takes 0.5 s. Not much more: the
+runner uses this limit for idle time too, and a compiler that waits must reach it before the limit on wall clock, which
+is JE."""
 
 CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 """Signals that end a compiler if a program is too large for it: rustc compiles recursively, and aborts without memory.
@@ -162,7 +162,7 @@ def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimit
         how = f"did not end within {limits.wall_s:g} s: this machine is too busy"
         return Verdict.JE, f"the compiler {how}\n{message}".rstrip()
     if last.limit is not None:
-        return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{message}".rstrip()
+        return Verdict.CE, f"Compilation stopped: {_describe_limit(last.limit, limits)}\n{message}".rstrip()
     ended_well = not (last.code or last.signal or last.killed)
     if recipe.error_code is None and (ended_well or last.signal in CRASHES):
         how = "made no program" if ended_well else f"was killed by {signal_name(last.signal)}"
@@ -189,10 +189,10 @@ def limit_that_stopped_all(answers: Sequence[CompileAnswer], limits: CompileLimi
     it depends on the machine's load."""
     stops = {answer.last and answer.last.limit for answer in answers}
     limit = stops.pop()
-    return None if stops or limit not in _LIMIT_WORDS else _bound(limit, limits)
+    return None if stops or limit not in _LIMIT_WORDS else _describe_limit(limit, limits)
 
 
-def _bound(limit: str, limits: CompileLimits) -> str:
+def _describe_limit(limit: str, limits: CompileLimits) -> str:
     return _LIMIT_WORDS.get(limit, limit).format(limits=limits, mib=limits.memory_bytes >> 20)
 
 

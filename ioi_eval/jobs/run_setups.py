@@ -93,7 +93,7 @@ def problem_setup(
     )
 
 
-def given_tests(problem: Problem, outputs: Mapping[str, Content]) -> dict[str, JobTest]:
+def job_tests(problem: Problem, outputs: Mapping[str, Content]) -> dict[str, JobTest]:
     """A problem's tests as a job sends them, by name, with the outputs that were submitted instead of a program."""
     return {
         name: JobTest(input=case.input, answer=case.answer, output=outputs.get(name), scoring=_scoring(case))

@@ -6,12 +6,16 @@ first whether our own scripts, or those of the `cms_ioi` package, have judged at
 `test_outcome` give the verdict if the scripts are those of that package. They are stricter: if the scripts' answer is
 not certain, it is an error of ours, and never a score.
 
-We trust only what a submission cannot write. That is stdout of the run stage, because the submission has another one;
-stdout of the compile stage up to the line after which the submission is compiled, because the assembler prints what a
-program asks it to print (`.print`); and the last line of stderr, which the scripts write after the submission has
-ended, but only to choose the verdict of a score of 0. A program can make the compiler write anything to stderr. So we
-believe that the compiler lacked memory or time only if there are no lines but its driver's messages: every error that a
-program can cause prints other lines too.
+We trust only what a submission cannot write:
+
+- stdout of the run stage: the submission has another one;
+- stdout of the compile stage, up to the line after which the submission is compiled. (From there on the assembler
+  prints what a program asks it to print, by `.print`.)
+- the last line of stderr, which the scripts write after the submission has ended. It only chooses the verdict of a
+  score of 0.
+
+A program can make the compiler write anything to stderr. So we believe that the compiler lacked memory or time only if
+there are no lines but its driver's messages: every error that a program can cause prints other lines too.
 """
 
 from __future__ import annotations
@@ -75,7 +79,7 @@ _NOT_STARTED = (126, 127)
 """The exit codes of bash if it cannot start a command, or read its script: the package was just removed, or a compiler
 is not there. Compilers end with 1 for a program's errors."""
 _BUSY = 0.9  # of wall clock or CPU limit, whichever is less: a compiler alone on a machine uses nearly all of it
-_NEAR = 0.95  # of the memory limit: a stage that it stopped has a lower peak, as the server counts in KiB × 1000
+_NEAR = 0.95  # of the memory limit: servers multiply KiB by 1000, so the peak of a stage that reached it seems lower
 
 _BY_STATUS = {"TO": Verdict.TLE, "OL": Verdict.OLE, "EL": Verdict.OLE}
 _LIMIT_WORDS = {"TO": "over the compile time limit", "OL": "too many messages", "EL": "too many messages"}

@@ -197,7 +197,7 @@ def row_job(
     try:
         name = _name_of(str(problem["id"]))
         time_limit_s, memory_limit_bytes = float(problem["time_limit"]), int(problem["memory_limit"])
-        files = dict(_pair(pair) for pair in problem["grader_files"])
+        files = dict(_path_and_content(entry) for entry in problem["grader_files"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the problem's row lacks a usable field: {error!r}") from error
     check_time_limit(time_limit_s)
@@ -235,11 +235,11 @@ def _name_of(problem_id: str) -> str:
     return problem_id.lower().rpartition("/")[2]
 
 
-def _pair(pair: Any) -> tuple[str, bytes]:
-    """A pair of `grader_files`; raises TypeError or ValueError if it is none."""
-    if isinstance(pair, str | Mapping):
-        raise TypeError(f"grader_files must hold pairs of path and content, not {type(pair).__name__}")
-    path, content = pair
+def _path_and_content(entry: Any) -> tuple[str, bytes]:
+    """An entry of `grader_files`; TypeError or ValueError if it is not a pair."""
+    if isinstance(entry, str | Mapping):
+        raise TypeError(f"grader_files must hold pairs of path and content, not {type(entry).__name__}")
+    path, content = entry
     is_null = content is None or (isinstance(content, float) and math.isnan(content))  # NaN in pandas
     return str(path), b"" if is_null else _text(f"grader_files: {path}", content)
 

@@ -189,7 +189,7 @@ class Scorer:
             compiled = await self._judge(run)
         outcomes = run.judging.outcomes()
         result = submission_result(
-            judged if failures is None else failures.scored(problem, judged, outcomes),
+            judged if failures is None else failures.problem_to_score(problem, judged, outcomes),
             submission,
             compiled,
             outcomes,

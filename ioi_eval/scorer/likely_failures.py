@@ -48,9 +48,9 @@ class LikelyFailuresFirst:
         return replace(problem, subtasks=tuple(subtasks))
 
     @staticmethod
-    def scored(problem: Problem, ordered: Problem, outcomes: Mapping[str, TestOutcome]) -> Problem:
-        """The problem by which a submission is scored: subtasks whose tests all ran are in listed order, because the
-        product of scores in another order could differ in its last digit."""
+    def problem_to_score(problem: Problem, ordered: Problem, outcomes: Mapping[str, TestOutcome]) -> Problem:
+        """The problem with which a submission's score is computed. Subtasks whose tests all ran are in listed order: in
+        another order the product of scores could differ in its last digit."""
         subtasks = (
             listed if all(test in outcomes for test in listed.tests) else other
             for listed, other in zip(problem.subtasks, ordered.subtasks, strict=True)

@@ -38,7 +38,7 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import harness, recipes
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import Program, has_room_to_build
-from ioi_eval.jobs.run_setups import given_tests, problem_setup
+from ioi_eval.jobs.run_setups import job_tests, problem_setup
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import (
@@ -295,7 +295,7 @@ class RunnerJudge:
         return Program(
             problem=problem.key,
             content=submission,
-            tests=given_tests(problem, outputs),
+            tests=job_tests(problem, outputs),
             setup=setup,
             package=self._package(problem, target),
         )

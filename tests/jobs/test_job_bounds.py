@@ -11,7 +11,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.packing import fitting
 from ioi_eval.jobs.plan import RULES, usual_wall_ms
 from ioi_eval.jobs.run_job import PlannedTest, bounds_of
-from ioi_eval.jobs.run_setups import given_tests, problem_setup
+from ioi_eval.jobs.run_setups import job_tests, problem_setup
 from ioi_eval.model import Blob, Communication, Isolation, JudgeProgram, Profile, SourceFile, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -39,7 +39,7 @@ def first_bundle(target: Target) -> int:
     return len(
         fitting(
             tuple(PlannedTest(test=name) for name in NAMES),
-            given_tests(PROBLEM, {}),
+            job_tests(PROBLEM, {}),
             bounds_of(target, SETUP),
             max_tests=1000,
             wall_ms_per_test=usual_wall_ms(PROBLEM.time_limit_s),

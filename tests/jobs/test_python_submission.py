@@ -10,7 +10,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.harness import preloaded, program_file
 from ioi_eval.jobs.run_job import PlannedProgram, PlannedTest, Program, run_job
-from ioi_eval.jobs.run_setups import given_tests, problem_setup
+from ioi_eval.jobs.run_setups import job_tests, problem_setup
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import Subtask, TestCase
 from ioi_eval.programs import Builder
@@ -45,7 +45,7 @@ async def judged(cache: Path) -> RunAnswer:
             interpreter=await builder.tools.interpreter(target),
             preload=preloaded(CODE, calls=False),
         )
-        tests, setup = given_tests(PROBLEM, {}), replace(setup, needed_only=False)
+        tests, setup = job_tests(PROBLEM, {}), replace(setup, needed_only=False)
         program = Program(problem=PROBLEM.key, content=program_file(CODE), tests=tests, setup=setup)
         planned = PlannedProgram(program=program, tests=[PlannedTest(test=name) for name in tests])
         job = run_job([planned], target, nonce=NONCE)

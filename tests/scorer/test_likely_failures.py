@@ -101,7 +101,7 @@ def test_a_product_is_that_of_the_listed_order() -> None:
     ordered = failures.ordered(problem)
     expected = result_of(problem, outcomes).subtasks[0].score
     assert result_of(ordered, outcomes).subtasks[0].score != expected
-    assert result_of(failures.scored(problem, ordered, outcomes), outcomes).subtasks[0].score == expected
+    assert result_of(failures.problem_to_score(problem, ordered, outcomes), outcomes).subtasks[0].score == expected
 
 
 def test_the_order_is_kept_if_every_test_counts() -> None:
