@@ -183,7 +183,7 @@ inline bool enter_all_namespaces() {
 
 // `most` is the strongest isolation that is tried; `without` names features that are treated as missing, for tests.
 inline Machine find_machine(Isolation most, const std::string& without) {
-  auto pretended = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
+  auto is_disabled = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
   Machine machine;
   IsolationFeatures& can = machine.can;
   read_uid_map(can);
@@ -192,8 +192,8 @@ inline Machine find_machine(Isolation most, const std::string& without) {
     can.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
     can.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);
     can.notify = can.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && succeeds_in_child(get_listener);
-    if (pretended("landlock")) can.landlock = 0;
-    if (pretended("notify")) can.notify = false;
+    if (is_disabled("landlock")) can.landlock = 0;
+    if (is_disabled("notify")) can.notify = false;
   }
   if (most == Isolation::Full && !can.root) {
     can.boxed = has_capability(CAP_SYS_ADMIN) && can_make_pid_namespaces(machine.own_pidns);

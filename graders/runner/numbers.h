@@ -31,7 +31,7 @@ constexpr rlim_t kJudgeProcesses = 1000;  // of a judge program, with their thre
 constexpr rlim_t kOwnProcesses = 32;  // that a job needs besides the threads of a program
 constexpr int64_t kScratchBytes = 16 << 20;    // of files in its scratch directory
 constexpr int kScratchFiles = 256;
-constexpr int64_t kScratchSlackBytes = 1 << 20;  // a file system adds blocks of this size to a file of a stated size
+constexpr int64_t kScratchSlackBytes = 1 << 20;  // a file may take this much more than its size on a disk
 constexpr int64_t kFileSlackBytes = 256 << 20;   // a file may exceed its limit by this much before polling sees it
 constexpr int64_t kManagersFilesBytes = 128 << 20;  // a manager may read this much of files that are not the test's
 // Page tables may take twice what the memory limit needs, plus this. One page in each 2 MiB of the address space takes less.

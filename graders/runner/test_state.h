@@ -1,7 +1,7 @@
 // The state of one test: its processes, and which of them have failed.
 //
 // A test is one object in three classes, each of which uses only those before it:
-//   TestState    this file      what is known: processes, outcome so far; asks, changes nothing but the outcome's fault
+//   TestState    this file      knows the processes and the outcome so far; changes nothing but the outcome's fault
 //   RunningTest  watching.h     starts the processes, watches them, stops those that break a rule (`begin`, `watch`, `idle_us`)
 //   TestRun      one_test.h     decides the verdict when they have ended
 #pragma once
