@@ -31,9 +31,9 @@ this means:
   their repetitions for machine faults. Then those that decide a subtask are repeated together; if there are none, the
   fastest, `LATE_RERUNS_IN_A_ROW` at a time (`_begin_round`).
 - After a *machine fault* (a JE that names the runner as the program that failed) the test is repeated in a job of its
-  own, also alone, while it is needed, even if a test behind it is known to score 0: whether that is known yet depends
-  on the order in which tests ran, which must not affect results. A JE that names a checker or manager is final. One
-  that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
+  own, also alone, while it is needed. It is repeated even if a test behind it is known to score 0: whether that is
+  known yet depends on the order in which tests ran, which must not affect results. A JE that names a checker or manager
+  is final. One that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
 A test runs at most four times (first; alone, because it was late; in a job of its own, because the machine failed on
 that; alone again, because it was late there too), plus once for each of the `near_limit_repeats` above 1. A run alone

@@ -134,10 +134,14 @@ def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:
 def compile_outcome(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileOutcome:
     """The outcome of a submission's compilation, from the answer to its compile job.
 
-    If the compiler rejects the program, it is CE with the compiler's message; if it crashed, or one of our limits
-    stopped it, CE with the signal's or the limit's name; also if it succeeded without making a program, as rustc does
-    if a program asks its linker for that. It is JE if the program may not be the cause: the compiler was killed by
-    something else, reached the wall clock limit (the machine is too busy), or was not started.
+    It is CE if the compiler
+
+    - rejects the program: with its message;
+    - crashed, or was stopped by one of our limits: with the name of the signal or the limit;
+    - succeeded without making a program, as rustc does if a program asks its linker for that.
+
+    It is JE if the program may not be the cause: the compiler was killed by something else, reached the wall clock
+    limit (the machine is too busy), or was not started.
     """
     outcome = successful_outcome(answer)
     if len(answer.artifacts) == len(recipe.artifacts):
@@ -210,11 +214,16 @@ _SIZE_LIMITS = ("output", "file")  # a repetition would reach them again on any 
 def is_doubtful(answer: CompileAnswer) -> bool:
     """Whether a compilation that failed is repeated, alone, before it counts.
 
-    It is if one of our limits stopped it, except those on sizes; if a signal ended it; if it ended without an error and
-    made nothing; or if its messages say that it lacked memory, processes or disk space, or that rustc panicked: it does
-    that also if it cannot start a thread. A program can forge these messages, so they lead to repetitions and to
-    nothing else. They do not count if the compiler also found an error in the source (`#error Cannot allocate memory`),
-    because a repetition keeps all other jobs waiting.
+    It is if
+
+    - one of our limits stopped it, except those on sizes;
+    - a signal ended it, or it ended without an error and made nothing;
+    - its messages say that it lacked memory, processes or disk space, or that rustc panicked. (It does that also if it
+      cannot start a thread.)
+
+    A program can forge these messages, so they lead to repetitions and to nothing else. They do not count if the
+    compiler also found an error in the source (`#error Cannot allocate memory`), because a repetition keeps all other
+    jobs waiting.
     """
     last = answer.last
     if last is None or answer.succeeded or last.limit in _SIZE_LIMITS:
