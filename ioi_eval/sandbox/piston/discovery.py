@@ -117,7 +117,7 @@ class Prober:
         return self._client.take_login(URL(endpoint))
 
     async def runtimes(self, url: URL) -> tuple[Runtime, ...]:
-        """What a worker has installed; also used to check whether it is alive, as it answers if it is a Piston."""
+        """What a worker has installed. Also used to check whether it is alive: every Piston server answers this."""
         reply = await self._client.get(url / "runtimes", within_s=CHECK_S)
         with answer.naming(url):
             return answer.runtimes(reply.status, reply.body)
