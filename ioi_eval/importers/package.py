@@ -358,7 +358,7 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
         raise InputError(f"{where} holds no {root_file}: it is not {kinds}{_other_format(clean)}")
     others = [root for root in roots if len(root.parts) == len(roots[0].parts)]
     if len(others) > 1:
-        parents = ", ".join(str(root.parent) for root in others)
+        parents = listed(str(root.parent) for root in others)
         raise InputError(f"{where} holds several packages ({parents}); give them one by one")
     prefix = "" if str(roots[0].parent) == "." else f"{roots[0].parent}/"
     return prefix, {name.removeprefix(prefix): member for name, member in clean.items() if name.startswith(prefix)}

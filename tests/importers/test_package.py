@@ -277,6 +277,14 @@ def test_other_files_are_no_packages(tmp_path: Path) -> None:
         pass
 
 
+def test_a_directory_of_many_packages(tmp_path: Path) -> None:
+    """A repository of hundreds of problems. The message names ten."""
+    as_folder(tmp_path, {f"{number:02}/info.toml": b"" for number in range(20)})
+    words = r"holds several packages \(00, 01.* 09 and 10 more\); give them one by one"
+    with pytest.raises(InputError, match=words), open_package(tmp_path, "info.toml"):
+        pass
+
+
 def test_an_archive_of_archives(tmp_path: Path) -> None:
     """As contests publish them. The message names the packages."""
     as_folder(tmp_path, {"day1/fish.zip": b"PK", "day2/towns.tar.gz": b"", "notes.pdf": b""})
