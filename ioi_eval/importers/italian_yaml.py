@@ -144,7 +144,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             **limits,
             **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
         },
-        tests=read_tests(package, count),
+        tests=read_tests(package, count, managed=task_type is TaskType.COMMUNICATION),
+        read_test=lambda tests, path: tests.read(path) if path else b"",
         solutions=_solutions(package, subtasks, output_only=task_type is TaskType.OUTPUT_ONLY),
     )
 

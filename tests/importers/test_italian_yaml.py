@@ -220,6 +220,18 @@ def test_a_task_with_a_manager(tmp_path: Path, stub: str | None, io: ProcessIO) 
     assert [file.path for file in problem.linked] == ([] if stub is None else ["graders/stub.py"])
 
 
+def test_a_task_with_a_manager_needs_no_outputs(tmp_path: Path) -> None:
+    """task-maker-rust makes none. If there are some, none may be missing."""
+    without = {f"output/output{n}.txt": None for n in range(4)}
+    task = read(tmp_path, **{**MANAGED, **without})
+    assert [row["test_output"] for row in task.tests()] == [""] * 4
+    assert any("there is no output/" in note for note in task.notes)
+    with pytest.raises(InputError, match=r"no output/output0\.txt, though there should be 4 tests \(1 of 8 files"):
+        read(tmp_path / "one", **{**MANAGED, "output/output0.txt": None})
+    with pytest.raises(InputError, match=r"no output/output0\.txt.*4 of 8 files"):
+        read(tmp_path / "batch", **without)
+
+
 @pytest.mark.parametrize(
     ("files", "linked"),
     [
