@@ -339,8 +339,8 @@ def _check_server_programs(package: Package, ini: Mapping[str, str], kind: Katti
         if name != default and key != replaced:
             raise UnsupportedError(
                 f"{INI_FILE} names {key} {name!r}, a program of a DOMjudge server that is not in the"
-                " package; add it as an output validator, or, if it only allows for errors of numbers, replace the"
-                " line by validator_flags in problem.yaml (float_tolerance 1e-6)"
+                " package; add it as an output validator, or, if it only allows for errors of numbers, remove the"
+                " line (problem.yaml needs validator_flags then, such as float_tolerance 1e-6)"
             )
 
 

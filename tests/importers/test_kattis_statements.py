@@ -432,7 +432,7 @@ def test_a_validator_with_only_domjudge_settings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("key", "default"), [("special_compare", "compare"), ("special_run", "run")])
 def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -> None:
     """They are refused: they are not in the package, and replace its own programs."""
-    advice = "replace the line by validator_flags"  # without them, numbers would be compared as words
+    advice = r"remove the line \(problem.yaml needs validator_flags"  # without them, numbers would be compared as words
     with pytest.raises(UnsupportedError, match=f"names {key} 'floats', a program of a DOMjudge server.*{advice}"):
         read(tmp_path, PASS_FAIL, **{"domjudge-problem.ini": f"{key} = 'floats'\n"})
     with pytest.raises(UnsupportedError, match="a program of a DOMjudge server"):
