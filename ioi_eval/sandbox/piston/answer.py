@@ -275,6 +275,8 @@ def redirection(location: str) -> bytes:
 def _parse(status: int, body: bytes) -> Any:
     if status != 200:
         raise error_of(status, body)
+    if not body.strip():
+        raise TransportError("the answer is empty (HTTP 200), as from a proxy that has lost it")
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:

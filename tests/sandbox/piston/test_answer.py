@@ -212,6 +212,14 @@ def test_an_answer_that_is_not_json_is_quoted() -> None:
         answer.execution(200, b"Bad gateway")
 
 
+@pytest.mark.parametrize("content", [b"", b"\r\n"])
+def test_an_empty_answer(content: bytes) -> None:
+    """The message says that the answer is empty, not where a parser failed."""
+    for read in (answer.execution, answer.runtimes, answer.changed_package):
+        with pytest.raises(TransportError, match=r"^the answer is empty \(HTTP 200\), as from a proxy"):
+            read(200, content)
+
+
 @pytest.mark.parametrize(
     "content",
     [
