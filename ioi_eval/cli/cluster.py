@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ioi_eval.cli import options
-from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint, needed_cluster, worker_name
+from ioi_eval.cli.endpoints import (
+    Endpoints,
+    RequestsPerEndpoint,
+    needed_cluster,
+    tell_changing,
+    tell_waiting,
+    worker_name,
+)
 from ioi_eval.cli.exits import exit_code_of_workers
 from ioi_eval.cli.grouped import OptionGroup, option
 from ioi_eval.errors import InputError, SandboxError, SetupError
@@ -212,7 +219,8 @@ def _change(chosen: ChosenPackages, *, is_wanted: bool) -> int:
     def change_package(urls: Sequence[str], language: str) -> list[str]:
         """Ask the workers, print what happened, and return those where the package is as requested."""
         package = PackageRequest(language=language, version=chosen.version or "*", is_wanted=is_wanted)
-        changes = asyncio.run(change(urls, package))
+        on_wait = tell_changing(language, is_wanted=is_wanted)
+        changes = asyncio.run(change(urls, package, on_wait=on_wait))
         rows = [[worker_name(each.url), "ok" if each.is_done else "FAILED", each.message] for each in changes]
         _show(("endpoint", "", language), rows, left=frozenset({0, 1, 2}))
         return [each.url for each in changes if each.is_done]
@@ -275,7 +283,7 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
             why_not = tuple(filter(None, (no_bundled, no_classic, not_by_default)))
             return Abilities(url=url, bundled=bundled, classic=classic, why_not=why_not)
 
-        return await ask_each(urls, ability, at_once=len(urls))
+        return await ask_each(urls, ability, at_once=len(urls), on_wait=tell_waiting("run test jobs"))
 
 
 async def _explored(prober: Prober, endpoint: str) -> tuple[Worker | None, str]:

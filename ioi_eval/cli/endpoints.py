@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from ioi_eval.cli.grouped import option
+from ioi_eval.cli.messages import tell
 from ioi_eval.config import Environment
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, listed
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.endpoints import EndpointSource
@@ -57,6 +59,17 @@ def worker_name(url: str) -> str:
     from ioi_eval.sandbox.piston.endpoints import without_login
 
     return without_login(url).removesuffix("/api/v2")
+
+
+def tell_waiting(what: str) -> Callable[[Sequence[str]], None]:
+    """A function that says which workers have not answered yet, and what they are asked to do."""
+    return lambda urls: tell(f"waiting for {listed(map(worker_name, urls), most=4)} to {what}")
+
+
+def tell_changing(language: str, *, is_wanted: bool) -> Callable[[Sequence[str]], None]:
+    """The same, for installing or removing a package."""
+    why = "; it compiles a header there, which may take minutes" if is_wanted and language == "ioi_eval" else ""
+    return tell_waiting(f"{'install' if is_wanted else 'remove'} {language}{why}")
 
 
 def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster | None:

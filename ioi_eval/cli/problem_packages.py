@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.cluster import ChosenPackages
-from ioi_eval.cli.endpoints import needed_cluster
+from ioi_eval.cli.endpoints import needed_cluster, tell_changing
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.sources import contest_problems
 from ioi_eval.config import Environment, Policy
@@ -111,7 +111,8 @@ class _Changes:
         package = PackageRequest(language=language, version=version, is_wanted=is_wanted)
         if self._is_over:
             return [PackageChange(url=url, is_done=False, message=_NOT_ASKED) for url in urls]
-        changes = asyncio.run(change(urls, package))
+        on_wait = tell_changing(language, is_wanted=is_wanted)
+        changes = asyncio.run(change(urls, package, on_wait=on_wait))
         self._is_over = any(each.is_dead for each in changes)
         return changes
 

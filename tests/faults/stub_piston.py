@@ -105,6 +105,11 @@ class Server:
         """Install or remove a package of the repository, which has `RUNTIMES` and problems' packages."""
         if self.options.no_repository:
             os._exit(1)
+        if awaited := self.options.change_after:
+            for _ in range(600):
+                if awaited.is_file() and awaited.stat().st_size:
+                    break
+                await asyncio.sleep(0.1)
         wanted = await request.json()
         name = wanted["language"]
         entry = next((entry for entry in RUNTIMES if entry["language"] == name), None)
@@ -352,6 +357,7 @@ async def main() -> None:
     parser.add_argument("--useless", choices=("broken", "older", "lacking", "killing", "limited"))
     parser.add_argument("--no-repository", action="store_true")
     parser.add_argument("--stale-repository", action="store_true")
+    parser.add_argument("--change-after", type=Path, metavar="FILE", help="change packages when FILE is not empty")
     parser.add_argument("--lacks", metavar="PACKAGE", help="a package that its repository does not have")
     options = parser.parse_args()
     ports = []

@@ -36,6 +36,18 @@ main()
 """`ioi-eval`, with the fixture `short_requests` of `tests/conftest.py` in its process."""
 
 
+IMPATIENT = """
+import sys
+from ioi_eval.cli.main import main
+from ioi_eval.sandbox.piston import control
+
+control.SILENT_S = 0.01
+sys.stderr = open("stderr", "a", buffering=1)
+main()
+"""
+"""`ioi-eval`, which says after 0.01 s what it waits for, with stderr in a file."""
+
+
 @pytest.fixture
 def environment(cache: Path) -> dict[str, str]:
     """The environment without variables that name a cluster."""
@@ -294,6 +306,20 @@ def test_the_doctor_finds_no_fault_in_our_server(
     assert done.returncode == 0, done.stdout
     assert "BAD" not in done.stdout
     assert "on 1 of 1 worker." in done.stdout
+
+
+def test_a_slow_change_is_explained(
+    start: Any, commands: ForkedCommands, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """While a worker installs or removes a package, a line names the worker. This one does so after that line only."""
+    for command, verb, package in (("install", "install", "ioi_eval_run"), ("uninstall", "remove", "bash")):
+        said = tmp_path / "stderr"
+        said.unlink(missing_ok=True)
+        url = start("stub_piston.py", "--packages", "bash", "--change-after", str(said)).urls[0]
+        words = ("cluster", command, "--package", package, "--endpoints", url)
+        done = commands.run_code(IMPATIENT, *words, cwd=tmp_path, env=environment)
+        assert f"ioi-eval: waiting for {url} to {verb} {package}\n" in said.read_text()
+        assert "ok" in row_of(url, done.stdout)
 
 
 PROBLEM_ROWS = ("--problems", str(SAMPLE / "problems.jsonl"), "--tests", str(SAMPLE / "tests.jsonl"))

@@ -27,8 +27,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+OnWait = Callable[[Sequence[str]], None]
+"""A function that says which workers have not answered yet."""
+
 _AT_ONCE = 64
 _ALL_FAILED = "All connection attempts failed"  # httpx has this for a host with several addresses, without a reason
+SILENT_S = 10.0
+"""When some workers have not answered after so long, the caller may say so; again after each `_AGAIN_S`."""
+_AGAIN_S = 60.0
 _HEALTH_S = 10.0  # as many requests as `_AT_ONCE` share this process's time
 _CHANGE_S = 900.0  # a compiler's package is hundreds of megabytes, from a repository that may be slow
 _GENERATION_S = 3.0  # before isolate this request waits behind running jobs
@@ -78,7 +84,7 @@ async def presences(urls: Sequence[str]) -> list[Presence]:
         return await ask_each(urls, lambda url: _presence(client, url))
 
 
-async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageChange]:
+async def change(urls: Sequence[str], package: PackageRequest, *, on_wait: OnWait | None = None) -> list[PackageChange]:
     """Install or remove a package on all servers; the results are in the order given.
 
     Servers that are not up are skipped. The first of the others gets the request alone; if it crashes, no other one
@@ -88,11 +94,11 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
         present = await ask_each(urls, lambda url: _presence(client, url))
         why_not = {each.url: f"not asked: {each.why_not}" for each in present if each.why_not}
         up = [url for url in urls if url not in why_not]
-        done = await ask_each(up[:1], lambda url: _change(client, url, package))
+        done = await ask_each(up[:1], lambda url: _change(client, url, package), on_wait=on_wait)
         if any(each.is_dead for each in done):
             why_not |= dict.fromkeys(up[1:], "not asked, as the first worker crashed on this request")
         else:
-            done += await ask_each(up[1:], lambda url: _change(client, url, package))
+            done += await ask_each(up[1:], lambda url: _change(client, url, package), on_wait=on_wait)
     results = {each.url: each for each in done}
     results |= {url: PackageChange(url=url, is_done=False, message=message) for url, message in why_not.items()}
     return [results[url] for url in urls]
@@ -106,7 +112,13 @@ def _client() -> httpx.AsyncClient:
     return httpx.AsyncClient(timeout=_HEALTH_S, limits=limits, trust_env=False, verify=issuers)
 
 
-async def ask_each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]], *, at_once: int = _AT_ONCE) -> list[T]:
+async def ask_each(
+    urls: Sequence[str],
+    ask: Callable[[str], Awaitable[T]],
+    *,
+    at_once: int = _AT_ONCE,
+    on_wait: OnWait | None = None,
+) -> list[T]:
     """Call `ask` for each worker, for `at_once` of them at the same time; the answers are in order."""
     limit = asyncio.Semaphore(at_once)
 
@@ -116,6 +128,11 @@ async def ask_each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]], *, a
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(work(url)) for url in urls]
+        if tasks and on_wait is not None:
+            await asyncio.wait(tasks, timeout=SILENT_S)
+            while silent := [url for url, task in zip(urls, tasks, strict=True) if not task.done()]:
+                on_wait(silent)
+                await asyncio.wait(tasks, timeout=_AGAIN_S)
     return [task.result() for task in tasks]
 
 
