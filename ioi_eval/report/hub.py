@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -41,11 +41,6 @@ _ATTEMPTS = 10
 
 _OUTDATED = 412
 """The status with which the Hub refuses a commit whose parent is not the newest one."""
-
-_APPS_NAME = ("instance_id", "submission")
-_PROGRAM, _ROW, _REFUSED = "program", "row", "refused"
-
-_Key = tuple[str, ...]
 
 
 def check_name(name: str, *, advice: str = "") -> None:
@@ -133,14 +128,18 @@ class HubResults:
         """Write the new rows, then the old rows that are kept; returns how many are kept."""
         from ioi_eval.report.parquet import write_parquet
 
-        naming = _Naming.of(results, id_column)
+        first = first_row(results)
+        family = Family.CONTEST if first is None else family_of(first, results)
         for name, path in old.items():
-            self._check_family(name, path, naming.family)
-        new = {key for row in result_rows(results, columns=naming.columns, tests=False) for key in naming.keys(row)}
+            self._check_family(name, path, family)
+        columns = (*name_columns(id_column), *PROBLEM_COLUMNS, "submission")
+        new = {_name_of(row, id_column, family) for row in result_rows(results, columns=columns, tests=False)}
+        replaced = new | {None}  # a row without a name may be the same as a new one
 
         def kept_rows() -> Iterator[ResultRow]:
-            for path in old.values():
-                yield from (row.values for row in open_source(path).rows(None) if naming.keeps(row.values, new))
+            for row in (row.values for path in old.values() for row in open_source(path).rows(None)):
+                if _name_of(row, id_column, family) not in replaced:
+                    yield row
 
         def rows() -> Iterator[ResultRow]:
             yield from result_rows(results)
@@ -170,45 +169,16 @@ class HubResults:
 _ELSEWHERE = "name another data set, or remove the file on the Hub"
 
 
-@dataclass(frozen=True, slots=True)
-class _Naming:
-    """Identifies the program or dump row to which a result row belongs."""
-
-    family: Family
-    id_column: str
-
-    @classmethod
-    def of(cls, results: Path, id_column: str) -> Self:
-        first = first_row(results)
-        return cls(Family.CONTEST if first is None else family_of(first, results), id_column)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (*name_columns(self.id_column), *(_APPS_NAME if self.family is Family.APPS else ()))
-
-    def keys(self, row: ResultRow) -> Iterator[_Key]:
-        """The keys of a new row: for its program, for the dump's row, and for a refused row."""
-        problem, program, name = self._names(row)
-        yield _PROGRAM, *problem, program
-        yield _ROW, *problem, name
-        if not program:
-            yield _REFUSED, *problem, name
-
-    def keeps(self, row: ResultRow, new: Collection[_Key]) -> bool:
-        """Whether an old row is kept. A row without id and program is not kept: it may be the same as a new one."""
-        problem, program, name = self._names(row)
-        if program:
-            return (_PROGRAM, *problem, program) not in new and not (name and (_REFUSED, *problem, name) in new)
-        return bool(name) and (_ROW, *problem, name) not in new
-
-    def _names(self, row: ResultRow) -> tuple[tuple[str, str], str, str]:
-        """The problem, the program (empty in rows of APPS that were refused), and the dump's row (empty without id)."""
-        name = submission_of(row, self.id_column, otherwise="")
-        if self.family is not Family.APPS:
-            return problem_name_of(row), name, name
-        named = next((value for column in PROBLEM_COLUMNS if (value := row.get(column)) is not None), "")
-        year, problem = problem_name_of({"problem_id": named})
-        return (year, problem.removeprefix("apps_")), str(row.get("submission") or ""), name
+def _name_of(row: ResultRow, id_column: str, family: Family) -> tuple[str, str, str] | None:
+    """Year and problem of a result row, and the id of the dump's row, or of its program; `None` if it has neither."""
+    name = submission_of(row, id_column, otherwise=str(row.get("submission") or ""))
+    if not name:
+        return None
+    if family is not Family.APPS:
+        return (*problem_name_of(row), name)
+    named = next((value for column in PROBLEM_COLUMNS if (value := row.get(column)) is not None), "")
+    year, problem = problem_name_of({"problem_id": named})
+    return year, problem.removeprefix("apps_"), name
 
 
 def card_with(card: str, config: str) -> str:
