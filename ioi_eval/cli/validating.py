@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from contextlib import closing, nullcontext
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from ioi_eval.pipeline.tally import RESUMED
 from ioi_eval.pipeline.writing import replacing, write_text
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.time_scale import scaled_set
-from ioi_eval.report.result_files import RESULTS, TESTS
+from ioi_eval.report.result_files import RESULTS
 from ioi_eval.report.rows import to_json
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
@@ -43,14 +44,14 @@ from ioi_eval.validate.statements import StatedSolutions, read_solutions
 
 
 def validate_solutions(call: ValidateCall) -> int:
-    """Validate and print the findings."""
+    """Validate and print the findings. Of a directory that `score` has written, the rows of results are compared."""
+    if call.against is not None and (Path(os.path.expanduser(call.against)) / RESULTS).is_file():
+        call = replace(call, against=str(Path(call.against) / RESULTS))
     return call.watch.run(VALIDATE, call.as_dict(), lambda events: _validate_all(call, events), read=call.sources)
 
 
 def _validate_all(call: ValidateCall, events: Events) -> int:
     check_std(call.rules.std)
-    if call.against is not None:
-        _require_rows_of_results(call.against)
     if call.no_resume and call.out is None:
         raise InputError("--no-resume is about the journal in --out, and none was given: leave --no-resume out")
     if call.out is not None:
@@ -75,13 +76,6 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
     if interrupted:
         return INTERRUPTED
     return 0 if validation.agrees else FAILED
-
-
-def _require_rows_of_results(against: str) -> None:
-    """Refuse a directory of `score`: its tests, which are no rows of results, would be read too."""
-    path = Path(os.path.expanduser(against))
-    if all((path / name).is_file() for name in (RESULTS, TESTS)):
-        raise InputError(f"--against {against} is a directory of results; name {Path(against) / RESULTS}")
 
 
 def _results_beside(solutions: Source) -> Source | None:
