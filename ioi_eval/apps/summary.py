@@ -84,12 +84,9 @@ class AppsSummary(RunSummary):
             summary._unusable[catalog_entry.id] = catalog_entry.difficulty
 
     def _add_what_rows_lack(self, earlier: Mapping[str, Any]) -> None:
-        """Also the ks, if a run of an earlier version did not record them; and how many problems of each difficulty
-        cannot be judged, if the summary is of as many refused rows."""
+        """Also how many problems of each difficulty cannot be judged, if the summary is of as many refused rows."""
         super()._add_what_rows_lack(earlier)
         lines = earlier.get("difficulties", ())
-        if self.ks is None:
-            self.ks = tuple(dict.fromkeys(int(k) for line in lines for k in line["pass_at_k"])) or None
         if self.refused.counts.total() == earlier.get("submissions", {}).get("refused"):
             self._unusable_before.update(
                 {line["difficulty"]: line["invalid_problems"] for line in lines if line["difficulty"] != ALL}

@@ -273,8 +273,8 @@ def test_problems_that_cannot_be_judged_are_those_of_the_run(refused: int, inval
     earlier = {
         "submissions": {"pending": 4, "refused": refused},
         "difficulties": [
-            {"difficulty": "zen", "invalid_problems": 3, "pass_at_k": {"2": None}},
-            {"difficulty": "all", "invalid_problems": 3, "pass_at_k": {"2": None}},
+            {"difficulty": "zen", "invalid_problems": 3},
+            {"difficulty": "all", "invalid_problems": 3},
         ],
     }
     summary = summed(apps_row("a", True), apps_row("b", True))
@@ -283,14 +283,4 @@ def test_problems_that_cannot_be_judged_are_those_of_the_run(refused: int, inval
     lines = lines_of(summary)
     assert [lines[name]["invalid_problems"] if name in lines else 0 for name in ("interview", "zen")] == invalid
     assert lines["all"]["invalid_problems"] == sum(invalid)
-    assert lines["all"]["pass_at_k"].keys() == {"2"}
     assert summary.as_dict(RUN)["submissions"]["pending"] == 4
-
-
-@pytest.mark.parametrize(("ks", "earlier", "shown"), [((1,), "2", {"1"}), (None, "2", {"2"}), (None, None, {"1", "2"})])
-def test_ks_that_the_run_did_not_record(ks: tuple[int, ...] | None, earlier: str | None, shown: set[str]) -> None:
-    """They are those of its table; without one, those for which there are enough programs."""
-    summary = summed(apps_row("a", True), apps_row("b", True), ks=ks)
-    lines = [] if earlier is None else [{"difficulty": "all", "invalid_problems": 0, "pass_at_k": {earlier: None}}]
-    summary.add_what_rows_lack({"difficulties": lines})
-    assert lines_of(summary)["all"]["pass_at_k"].keys() == shown
