@@ -111,7 +111,9 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Ma
     """
     results, grouping = page.results, chosen
     rows: Iterator[NamedRow] = chain.from_iterable(result_set.named_rows() for result_set in results)
-    if len(page.group_names) > 1 and (len(results) > 1 or (chosen is None and "by" not in results[0].summary)):
+    if len(results) == 1 and len(page.group_names) > 1:
+        grouping = results[0].grouping
+    elif len(page.group_names) > 1:
         rows, grouping = page.grouped_rows(), Grouping(columns=(GROUP,))
     if results[0].family is Family.APPS:
         from ioi_eval.apps import report

@@ -22,7 +22,7 @@ from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, tests_of_line
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
-from ioi_eval.report.result_files import RESULTS, TESTS, line_at, lines_of, not_a_result_row, summary_of, wrong_file
+from ioi_eval.report.result_files import TESTS, line_at, lines_of, not_a_result_row, summary_of, wrong_file
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, has_column, id_column_of
 from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of, total_of, with_our_columns
 from ioi_eval.report.texts import distinct_line, printable
@@ -32,7 +32,7 @@ DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
 """Columns with the date when a problem was published. Source: LiveCodeBench has `contest_date`."""
 
 GROUP = "group"
-"""The column that a report adds to rows if their results do not state the columns of the groups."""
+"""The column that a report of several directories adds to rows."""
 
 _NAME_CHARS = 120  # characters of an id, a model or a problem that a page shows
 _SHARE_DIGITS = 7  # of a share on the page
@@ -130,8 +130,6 @@ class PageResults(ResultSet):
         first = first_row(directory)
         if first is not None:
             family = family_of(first, directory)
-            if summary.get("by") == [GROUP] and not any(GROUP in row for row in _objects(directory / RESULTS)):
-                del summary["by"]  # an earlier report added this column
         elif "judged_by" in summary:
             family = Family.APPS
         if id_column is None or not has_column(directory, id_column):
@@ -140,9 +138,10 @@ class PageResults(ResultSet):
         self.index = index
         columns = summary.get("by") if by is None else by
         if isinstance(columns, list | tuple):
-            self._grouping = Grouping(columns=tuple(map(str, columns)))
+            self.grouping = Grouping(columns=tuple(map(str, columns)))
         else:
-            self._grouping = grouping_by_model(islice(_objects(self.path), FIRST))
+            rows = (row for _, _, row in lines_of(self.path) if isinstance(row, dict))
+            self.grouping = grouping_by_model(islice(rows, FIRST))
         self.problems: dict[str, PageProblem] = {}
         self.tests = _tests_by_id(directory / TESTS)
         self.inputs = {(shown_name(of), test): offset for (of, test), offset in input_offsets(directory).items()}
@@ -194,7 +193,7 @@ class PageResults(ResultSet):
             offset=offset,
             number=number,
             id=submission,
-            model=group_name(self._grouping.columns, self._grouping.labels(row)),
+            model=group_name(self.grouping.columns, self.grouping.labels(row)),
             problem=problem,
             verdict=row["verdict"] or "",
             score=score,
@@ -226,10 +225,6 @@ class PageResults(ResultSet):
                 known.day = _title(entry.get("day")) or known.day
                 known.time_limit_s = _number(entry.get("time_limit_s"))
                 known.memory_limit_bytes = entry.get("memory_limit_bytes")
-
-
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
-    return (row for _, _, row in lines_of(path) if isinstance(row, dict))
 
 
 def _details_key(row: dict[str, Any]) -> str:
