@@ -101,7 +101,7 @@ class CallDecision {
       case Let::OneOf: return decide_one_of(rule_.arg);
       case Let::NoneOf: return decide_none_of();
       case Let::Without: return decide_without();
-      case Let::NotAllOf: return decide_all_bits();
+      case Let::NotAllOf: return decide_not_all_of();
       case Let::Opening: return decide_open();
       case Let::OwnClock: return decide_clock();
       case Let::Counted: return decide_mapping();
@@ -184,7 +184,7 @@ class CallDecision {
     refuse_or_allow();
   }
 
-  void decide_all_bits() {
+  void decide_not_all_of() {
     load();
     keep(value());
     if_is(value(), 1, 0);
