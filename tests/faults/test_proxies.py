@@ -76,6 +76,13 @@ def test_redirections_are_not_followed() -> None:
     assert with_fixed_answer(head, b"", status)[0].endswith(words)
 
 
+@pytest.mark.parametrize("path", ["runtimes", "execute"])
+def test_a_redirection_names_an_endpoint(path: str) -> None:
+    """What the message says to name can be named: the address of the API, not that of one request."""
+    found, _ = with_fixed_answer(f"301 Moved\r\nLocation: http://other:2000/api/v2/{path}", b"", runtimes)
+    assert "it redirects to http://other:2000/api/v2; if" in found
+
+
 @pytest.mark.parametrize("address", ["http://[bad", "/caf\xe9"])
 def test_a_redirection_to_no_url(address: str) -> None:
     """An address that is no URL, or not in UTF-8, is an error of that server; it does not end the run."""

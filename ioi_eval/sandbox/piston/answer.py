@@ -63,7 +63,7 @@ _ADVICE = {
     "requests must be of type application/json": "is a proxy in between?",
 }
 _ADVICE_FOR_STATUS = {
-    401: "its URL needs user:password@ before the host",
+    401: "its URL needs the right user:password@ before the host",
     429: "it limits requests: send fewer at once (--max-requests-per-endpoint), or ask its operator for more",
     413: "a proxy in between limits requests: raise its limit (nginx: client_max_body_size 512m)",
     504: "a proxy in between did not wait for the answer: raise its timeout (nginx: proxy_read_timeout 30m)",
@@ -265,10 +265,11 @@ def tls_advice(message: str) -> str:
 def redirection(location: str) -> bytes:
     """The body that stands for a redirection, which is not followed: it says where to.
 
-    The query is left out: a page for logins has secrets there. The address may be any text, also in Latin-1, which
-    aiohttp reads as surrogates.
+    The address is that of the API, so that it can be named as an endpoint. The query is left out: a page for logins has
+    secrets there. The address may be any text, also in Latin-1, which aiohttp reads as surrogates.
     """
-    to = without_login(re.split("[?#]", location, maxsplit=1)[0]).encode("utf-8", "replace").decode()
+    base = re.sub("/(?:runtimes|execute)$", "", re.split("[?#]", location, maxsplit=1)[0])
+    to = without_login(base).encode("utf-8", "replace").decode()
     return orjson.dumps({"message": f"it redirects to {to}; if that is the server, name it as the endpoint"})
 
 

@@ -138,7 +138,7 @@ def test_how_long_a_server_asks_to_wait(asked: str, wait_s: float) -> None:
 
 @pytest.mark.parametrize(
     ("status", "setting"),
-    [(401, "needs user:password@ before"), (413, "client_max_body_size"), (504, "proxy_read_timeout")],
+    [(401, "needs the right user:password@ before"), (413, "client_max_body_size"), (504, "proxy_read_timeout")],
 )
 def test_answers_of_proxies_have_advice(status: int, setting: str) -> None:
     """The message about what proxies often answer names the setting to change."""
