@@ -43,6 +43,7 @@ constexpr size_t kStderrBytes = 2000;
 constexpr size_t kReportBytes = 16384;  // an interpreter's report
 constexpr size_t kMaxNames = 32;        // a line names at most this many refused calls
 constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
+constexpr int64_t kMostPoints = 1'000'000'000;  // the most that a plan may state of points, scores and steps
 constexpr int kPipeBytes = 65536;       // what a FIFO holds. Source: pipe(7)
 
 // How often the runner looks, and how long it waits.

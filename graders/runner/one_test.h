@@ -133,7 +133,7 @@ class TestRun : RunningTest {
       } else if (manager_.fault != JudgeFault::None) {
         return judge_error(manager_.fault, manager_.failed_program(), manager_.explanation);
       } else if (!plan_.has_checker || (rules_of(plan_.task).interactive && manager_.process.code() != 0)) {
-        judgement = read_judgement(manager_.result(), plan_.manager.protocol, test_.full);
+        judgement = read_judgement(manager_.result(), plan_.manager.protocol, test_.scale);
         if (!judgement.valid) return judge_error(JudgeFault::Score, TrustedProgram::Manager, judgement.error);
         decided = true;
       }
@@ -308,7 +308,7 @@ class TestRun : RunningTest {
       checker.stop_at_limits();
     }
     checker.conclude();
-    judgement = read_judgement(checker.result(), plan_.checker.protocol, test_.full);
+    judgement = read_judgement(checker.result(), plan_.checker.protocol, test_.scale);
     outcome_.judge_cpu_us += checker.process.cpu_us() + kill_leftovers({warm_.pid()});
     outcome_.judge_wall_us += checker.ended_us - checker.started_us;
     if (checker.fault != JudgeFault::None) {

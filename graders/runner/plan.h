@@ -59,7 +59,7 @@ struct Test {
   int output = -1;                            // the output that was submitted instead of a program
   std::vector<std::pair<int, int>> at;        // (group, position)
   std::vector<std::string> args;              // come after those of the checker; without one, of the interactor
-  int64_t full = 1;                           // full marks, in the units of a score file; 0 if that does not count
+  Scale scale = {};                           // of a judge program's scores
   int64_t steps = 0;                          // a score is rounded to a multiple of 1 / steps
   Rounding rounding = Rounding::Down;         // how
 };

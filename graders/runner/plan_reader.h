@@ -191,6 +191,17 @@ inline std::vector<std::pair<int, int>> read_positions(PlanLine& line) {
   return positions;
 }
 
+inline std::vector<std::pair<int64_t, int64_t>> read_table(PlanLine& line, int64_t full) {
+  std::vector<std::pair<int64_t, int64_t>> table;
+  for (const std::string& entry : split(line.text("table"), ',')) {
+    std::vector<std::string> pair = split(entry, ':');
+    if (pair.size() != 2) line.bad("has an entry of its table that is not score:points: " + entry);
+    int64_t least = table.empty() ? 0 : table.back().first + 1;
+    table.emplace_back(line.to_number(pair[0], least, kMostPoints, "table"), line.to_number(pair[1], 0, full, "table"));
+  }
+  return table;
+}
+
 inline void read_test_line(PlanLine& line, JobFiles& files, RunPlan& plan) {
   Test test;
   test.id = line.number("id", 0, INT_MAX);
@@ -199,8 +210,9 @@ inline void read_test_line(PlanLine& line, JobFiles& files, RunPlan& plan) {
   if (line.has("program")) test.program = files.get(line.text("program"));
   if (line.has("output")) test.output = files.get(line.text("output"));
   test.args = arguments(line);
-  if (line.has("full")) test.full = line.number("full", 0, 1'000'000'000);
-  if (line.has("steps")) test.steps = line.number("steps", 1, 1'000'000'000);
+  if (line.has("full")) test.scale.full = line.number("full", 0, kMostPoints);
+  if (line.has("table")) test.scale.table = read_table(line, test.scale.full);
+  if (line.has("steps")) test.steps = line.number("steps", 1, kMostPoints);
   if (line.has("rounding")) {
     test.rounding = line.choice<Rounding>(
         "rounding", {{"leniently", Rounding::Leniently}, {"nearest", Rounding::Nearest}, {"nearest-even", Rounding::NearestEven}});

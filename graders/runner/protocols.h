@@ -88,6 +88,13 @@ struct Judgement {
   }
 };
 
+// How scores are read. `full` is full marks, in the units of a score file; 0 if scores do not count. With a table a score is a whole
+// number, and stands for the points of the first entry that is not below it.
+struct Scale {
+  int64_t full = 1;
+  std::vector<std::pair<int64_t, int64_t>> table = {};  // (largest score, points), in the order of scores
+};
+
 inline std::string trimmed(const std::string& text) {
   size_t from = text.find_first_not_of(" \t\r\n\v\f"), to = text.find_last_not_of(" \t\r\n\v\f");
   return from == std::string::npos ? "" : text.substr(from, to - from + 1);
@@ -114,8 +121,8 @@ void for_each_line(int fd, const Use& use) {
 
 inline bool begins_with(const std::string& line, const char* start) { return line.compare(0, strlen(start), start) == 0; }
 
-// Reads a score, which must be a plain decimal number within [0, full]: no nan, no inf, no hexadecimal.
-inline bool read_score(const std::string& text, Judgement& judgement, int64_t full = 1) {
+// Reads a score, which must be a plain decimal number within [0, full], or in the table: no nan, no inf, no hexadecimal.
+inline bool read_score(const std::string& text, Judgement& judgement, const Scale& scale = {}) {
   judgement.score = text;
   const char* at = text.c_str();
   bool digits = false;
@@ -134,23 +141,32 @@ inline bool read_score(const std::string& text, Judgement& judgement, int64_t fu
     return false;
   }
   double value = strtod(text.c_str(), nullptr);
-  judgement.valid = value >= 0.0 && value <= static_cast<double>(full);
-  if (!judgement.valid) judgement.error = format("a score outside of [0, %lld]: ", static_cast<long long>(full)) + text.substr(0, 100);
+  if (!scale.table.empty()) {
+    auto entry = scale.table.begin();
+    while (entry != scale.table.end() && static_cast<double>(entry->first) < value) entry++;
+    if (value < 0 || value != floor(value) || entry == scale.table.end()) {
+      judgement.error = "a score that is not in the test's table: " + text.substr(0, 100);
+      return false;
+    }
+    value = static_cast<double>(entry->second);
+  }
+  judgement.valid = value >= 0.0 && value <= static_cast<double>(scale.full);
+  if (!judgement.valid) judgement.error = format("a score outside of [0, %lld]: ", static_cast<long long>(scale.full)) + text.substr(0, 100);
   judgement.value = judgement.points = value;
-  judgement.full = static_cast<double>(full);
-  if (full != 1) judgement.set(value / judgement.full);
+  judgement.full = static_cast<double>(scale.full);
+  if (scale.full != 1 || !scale.table.empty()) judgement.set(value / judgement.full);
   return judgement.valid;
 }
 
 // The text of a file with a score. A longer file is not a score, and is not cut to make it one.
-inline bool read_score_of(int fd, bool first_line_only, Judgement& judgement, int64_t full = 1) {
+inline bool read_score_of(int fd, bool first_line_only, Judgement& judgement, const Scale& scale = {}) {
   std::string text = head(fd, kScoreBytes);
   bool cut = file_size(fd) > static_cast<int64_t>(text.size());
   if (cut && !(first_line_only && text.find('\n') != std::string::npos)) {
     judgement.error = format("not a score: %s of more than %zu bytes", first_line_only ? "a line" : "a text", kScoreBytes);
     return false;
   }
-  return read_score(first_line_only ? first_line(text) : trimmed(text), judgement, full);
+  return read_score(first_line_only ? first_line(text) : trimmed(text), judgement, scale);
 }
 
 // The texts of CMS. Source: CMS, cms/grading/steps/evaluation.py.
@@ -174,16 +190,16 @@ inline Judgement read_cms(int output, int errors) {
   return judgement;
 }
 
-// testlib: 0 accepts; 7 gives a score, the word after `points`, in parts of `full`; with `full` 0 it only accepts.
+// testlib: 0 accepts; 7 gives a score, the word after `points`, on the scale; with `full` 0 it only accepts.
 // testlib writes this line last, but its message may quote lines of the program's output, and so may lines that the checker wrote
 // before. So the lowest of several scores counts: no program raises its score by what it prints.
 // The exit codes of testlib's "partially" begin at 0, so they look like others. It is recognised by its message, which is a failure
 // of the checker. Beside testlib's name of a rejection, or a score, that message is a quote of the program's output, and does not
 // count: otherwise a program could print it to turn its 0 into a failure of the checker.
 // Source: testlib.h, `InStream::quit`.
-inline Judgement read_testlib(int code, int errors, int64_t full) {
+inline Judgement read_testlib(int code, int errors, const Scale& scale) {
   Judgement judgement, lowest;
-  bool gives_score = code == 7 && full > 0, has_rejection = false;
+  bool gives_score = code == 7 && scale.full > 0, has_rejection = false;
   std::string partially;
   read_score("", lowest);
   for_each_line(errors, [&](const std::string& line) {
@@ -193,7 +209,7 @@ inline Judgement read_testlib(int code, int errors, int64_t full) {
     }
     if (!gives_score || !begins_with(line, "points ")) return;
     Judgement one;
-    read_score(split(trimmed(line) + " ", ' ')[1], one, full);
+    read_score(split(trimmed(line) + " ", ' ')[1], one, scale);
     if (!lowest.valid || (one.valid && one.value < lowest.value)) lowest = one;
   });
   if (!partially.empty() && !has_rejection && !lowest.valid) {
@@ -208,12 +224,13 @@ inline Judgement read_testlib(int code, int errors, int64_t full) {
 }
 
 // Kattis: in the feedback directory `score.txt` has the score of an accepted output in points, or `score_multiplier.txt` a part of
-// them, if `full` is above 0. Source: Kattis problem package format 2025-09, "Scoring test cases".
-inline Judgement read_kattis(int code, const std::string& feedback, int64_t full) {
+// them, if `full` is above 0. With a table each accepted output needs a `score.txt`: only that says how many points it is worth.
+// Source: Kattis problem package format 2025-09, "Scoring test cases".
+inline Judgement read_kattis(int code, const std::string& feedback, const Scale& scale) {
   Judgement judgement;
   bool accepted = has(kKattis.accepts, code);
   Fd message = open_left(feedback, "judgemessage.txt", judgement.error), points, part;
-  if (accepted && full != 0) {
+  if (accepted && scale.full != 0) {
     part = open_left(feedback, "score_multiplier.txt", judgement.error);
     points = open_left(feedback, "score.txt", judgement.error);
     if (points && part) judgement.error = "it has written both score.txt and score_multiplier.txt";
@@ -221,7 +238,9 @@ inline Judgement read_kattis(int code, const std::string& feedback, int64_t full
   if (!judgement.error.empty()) return judgement;
   if (message) judgement.message = trimmed(head(message.get(), kMessageBytes));
   if (points) {
-    read_score_of(points.get(), false, judgement, full);
+    read_score_of(points.get(), false, judgement, scale);
+  } else if (accepted && !scale.table.empty()) {
+    judgement.error = "not a score: there is no score.txt, which the test's table needs";
   } else if (part) {
     read_score_of(part.get(), false, judgement);
   } else {
@@ -237,11 +256,11 @@ struct JudgeResult {
 };
 
 // Reads the score and message of a judge program that ended with an exit code of its protocol.
-inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, int64_t full) {
+inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, const Scale& scale) {
   switch (protocol) {
     case Protocol::Cms: return read_cms(result.output, result.errors);
-    case Protocol::Testlib: return read_testlib(result.code, result.errors, full);
-    case Protocol::Kattis: return read_kattis(result.code, result.feedback, full);
+    case Protocol::Testlib: return read_testlib(result.code, result.errors, scale);
+    case Protocol::Kattis: return read_kattis(result.code, result.feedback, scale);
     case Protocol::WhiteDiff:
     case Protocol::DefaultValidator:
     case Protocol::Compare:

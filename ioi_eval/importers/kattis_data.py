@@ -40,6 +40,7 @@ which lets groups inherit all arguments, puts them there.)
 """
 
 AGGREGATIONS = ("sum", "avg", "min", "max")
+ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
 VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "accept_if_any_accepted", "ignore_sample")
 
 
@@ -55,7 +56,7 @@ class TestGroup:
     groups: tuple[TestGroup, ...]  # the directories in it, in order
     configured: bool = False  # whether it has its own configuration file
     own: frozenset[str] = frozenset()  # the settings that this file states, and `problem.yaml` does not
-    one_result: bool = False  # the package's own grader gets only the lowest result of its tests
+    one_result: str = ""  # `min` or `max`: the package's own grader gets only this score of its tests
 
     @property
     def all_tests(self) -> tuple[str, ...]:

@@ -3,9 +3,11 @@
 What such a program computes is only known by running it. Most of them compute the same: the lowest score times the
 group's points, rounded down or to the nearest point, or not rounded; full marks are 1, or a number in the group's
 `grader_flags` (`rescale 1000 30`). So the program is run in a box on made-up results that distinguish these rules from
-others; a grader with another rule is refused by name. For groups of groups the grader may compute the sum, like the
-default grader. If a group with its own grader holds one group only, which takes the minimum of its tests, the grader
-gets one result, that minimum.
+others. If scores are counts, for example of queries, points may fall with them in any way: the program is run on each
+score up to 2048, and the points become a table. A grader with another rule is refused by name.
+
+For groups of groups the grader may compute the sum, like the default grader. If a group with its own grader holds one
+group only, which takes the minimum or maximum of its tests, the grader gets one result.
 """
 
 from __future__ import annotations
@@ -14,14 +16,16 @@ import asyncio
 import math
 import random
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path
 
 from ioi_eval.boxfiles import runner_rules
 from ioi_eval.config import Environment
 from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
-from ioi_eval.importers.kattis_data import VERDICT_FLAGS, TestGroup
+from ioi_eval.importers.kattis_data import ACCEPTED_IN_PART, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import refuse_python_2
 from ioi_eval.importers.package import Package
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits, StepRounding
@@ -30,6 +34,8 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 _DIRECTORY = "graders"
 _FULL_SCORE = re.compile(r"0*(?!1$)[1-9][0-9]{0,8}")  # from 2; a longer number is no score
 _CASES = 36
+_TRIED = range(2049)  # whole scores on which a grader is run, if it has no simple rule
+_LARGEST = 10**9  # of the scores in a table
 _LARGEST_DRAWN = 1000  # points of a group that states no `range`
 _PRINTED = 1e-6  # points: the largest error of a sum that is printed with `%f`
 _ROUNDINGS: Mapping[StepRounding, Callable[[float], float]] = {  # of points, as the runner rounds
@@ -68,18 +74,30 @@ for line in open("cases"):
 Flags = tuple[str, ...]
 Results = tuple[tuple[str, float], ...]
 """Verdict and score of each test of a group."""
+_Ask = Callable[[tuple[tuple[Flags, Results], ...]], list[float | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedGroup:
     """How the package's own grader scores a group: the lowest score of its tests / `full_score` * `points`.
 
-    `rounding` says how the result is rounded to whole points; `None` if it is not.
+    `rounding` says how the result is rounded to whole points; `None` if it is not. If there is a `table`, a test's
+    score is first replaced by its points there. With the `full_score` 0, each accepted test has full marks.
     """
 
     points: int
-    rounding: StepRounding | None
     full_score: int
+    rounding: StepRounding | None = None
+    table: tuple[tuple[int, int], ...] = ()  # a score, and the points up to it
+
+    def columns(self) -> dict[str, object]:
+        """The columns of the group's tests."""
+        values: dict[str, object] = {} if self.full_score == 1 and not self.table else {"full_score": self.full_score}
+        values |= {"score_table": self.table} if self.table else {}
+        values |= {"score_steps": max(self.points, 1)} if self.rounding else {}
+        return values | (
+            {"step_rounding": self.rounding.value} if self.rounding not in (None, StepRounding.DOWN) else {}
+        )
 
 
 def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, GradedGroup]:
@@ -91,31 +109,51 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
     if not groups:
         return {}
     source = _source(package)
-    grader = package.read(source)
-    full_scores = _full_scores(package.where, grader, groups)
-    cases = [_cases(full, one_result=group.one_result) for group, full in zip(groups, full_scores, strict=True)]
-    questions = [(group.flags, results) for group, several in zip(groups, cases, strict=True) for results in several]
-    answers = _answers(package.where, grader, questions)
-    return {
-        group.path: _rule(f"{source} for {group.path}", group, full, cases[index], answers[index * _CASES :][:_CASES])
-        for index, (group, full) in enumerate(zip(groups, full_scores, strict=True))
-    }
+    ask = cache(partial(_answers, package.where, package.read(source)))  # several groups may have the same flags
+    full_scores = _full_scores(ask, groups)
+    cases = [_cases(full, one_result=_gets_one(group)) for group, full in zip(groups, full_scores, strict=True)]
+    asked = ((group.flags, results) for group, several in zip(groups, cases, strict=True) for results in several)
+    answers = ask(tuple(asked))
+    rules: dict[str, GradedGroup] = {}
+    for index, (group, full) in enumerate(zip(groups, full_scores, strict=True)):
+        rule = _rule(group, full, cases[index], answers[index * _CASES :][:_CASES])
+        if isinstance(rule, str):
+            table = _table(ask, group)
+            if table is None:
+                raise UnsupportedError(
+                    f"{source} for {group.path} {rule}. If scores are whole numbers, other whole points are"
+                    " supported, which fall with the highest score of the tests, from the end of the group's range"
+                )
+            rule = table
+        rules[group.path] = rule
+    return rules
 
 
-def _full_scores(where: Path, grader: bytes, groups: Sequence[TestGroup]) -> list[int]:
-    """For each group the score that means full marks: a number in its flags that gives all its points, or else 1."""
-    numbers = [[int(flag) for flag in group.flags if _FULL_SCORE.fullmatch(flag)] for group in groups]
-    questions: list[tuple[Flags, Results]] = [
+def _full_scores(ask: _Ask, groups: Sequence[TestGroup]) -> list[int]:
+    """For each group the score that means full marks: a number in its flags, 1 or the end of its `range`, if that score
+    gives all its points; else 1.
+    """
+    numbers = []
+    for group in groups:
+        stated = [int(flag) for flag in group.flags if _FULL_SCORE.fullmatch(flag)]
+        most = _most(group)
+        numbers.append([*stated, 1, *([int(most)] if most.is_integer() and 1 < most <= _LARGEST else [])])
+    asked: Iterator[tuple[Flags, Results]] = (
         (group.flags, (("AC", float(number)),))
         for group, several in zip(groups, numbers, strict=True)
         for number in several
-    ]
-    answers = iter(_answers(where, grader, questions) if questions else ())
+    )
+    answers = iter(ask(tuple(asked)))
     fitting = [
         [number for number in several if next(answers) == _most(group)]
         for group, several in zip(groups, numbers, strict=True)
     ]
     return [several[0] if several else 1 for several in fitting]
+
+
+def _gets_one(group: TestGroup) -> bool:
+    """Whether the grader gets one result for the group."""
+    return bool(group.one_result) or len(group.tests) == 1
 
 
 def _most(group: TestGroup) -> float:
@@ -162,11 +200,14 @@ def _joined(group: TestGroup) -> TestGroup:
     only = groups[0] if len(groups) == 1 and not group.tests and group.config["grading"] == "custom" else None
     if only is None or only.groups or only.config["grading"] != "default" or not only.aggregations:
         return replace(group, groups=groups)
-    if (aggregation := only.aggregations[-1]) != "min":
-        raise UnsupportedError(f"{only.path} takes the {aggregation} of its tests for {_DIRECTORY}/; min is supported")
+    aggregation = only.aggregations[-1]
+    if aggregation not in ("min", "max") or (aggregation == "max" and not ACCEPTED_IN_PART.isdisjoint(only.flags)):
+        raise UnsupportedError(
+            f"{only.path} takes the {' '.join(only.flags)} of its tests for {_DIRECTORY}/; min and max are supported"
+        )
     flags = only.config["output_validator_flags"]
     config = {**group.config, "output_validator_flags": flags}
-    return replace(only, path=group.path, config=config, configured=group.configured, one_result=True)
+    return replace(only, path=group.path, config=config, configured=group.configured, one_result=aggregation)
 
 
 def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup:
@@ -265,24 +306,67 @@ async def _run(job: Job) -> str:
 
 
 def _rule(
-    what: str, group: TestGroup, full_score: int, cases: Sequence[Results], scores: Sequence[float | None]
-) -> GradedGroup:
+    group: TestGroup, full_score: int, cases: Sequence[Results], scores: Sequence[float | None]
+) -> GradedGroup | str:
+    """The rule if it is the lowest score times the points; else how it differs."""
     full = scores[0]
     if full is None or full < 0 or not full.is_integer():
-        raise UnsupportedError(f"{what} gives {full} for full marks; whole points are supported")
+        return f"gives {full} for full marks; whole points are supported"
     if full == 0 and 0 < _most(group) < math.inf:
-        raise UnsupportedError(
-            f"{what} gives 0 points for the score {full_score}, though the group is worth up to {_most(group):g}; full"
+        return (
+            f"gives 0 points for the score {full_score}, though the group is worth up to {_most(group):g}; full"
             " marks of 1, or of a number in its grader_flags, are supported"
         )
+    if group.one_result == "max" and len(group.tests) > 1:
+        return "gets the highest score of the tests; the lowest is supported"
     exact = [min(score for _, score in results) * full / full_score for results in cases]
     for rounding in (*_ROUNDINGS, None):
         wanted = exact if rounding is None else [_ROUNDINGS[rounding](points) for points in exact]
         tolerance = _PRINTED if rounding is None else 0
         wrong = [index for index, score in enumerate(scores) if score is None or abs(score - wanted[index]) > tolerance]
         if not wrong:
-            return GradedGroup(points=int(full), rounding=rounding, full_score=full_score)
-    raise UnsupportedError(
-        f"{what} gives {scores[wrong[0]]} for {list(cases[wrong[0]])};"
+            return GradedGroup(points=int(full), full_score=full_score, rounding=rounding)
+    return (
+        f"gives {scores[wrong[0]]} for {list(cases[wrong[0]])};"
         f" the lowest score times {full / full_score:g}, rounded down, to the nearest point or not at all, is supported"
     )
+
+
+def _table(ask: _Ask, group: TestGroup) -> GradedGroup | None:
+    """The rule if whole scores give whole points, from those of the whole group, which fall as the scores rise.
+
+    The table ends where the grader fails.
+    """
+
+    def given(scores: Sequence[int]) -> list[float | None]:
+        return ask(tuple((group.flags, (("AC", float(score)),)) for score in scores))
+
+    most = _most(group)
+    takes_lowest = len(group.tests) > 1 and group.one_result == "min"
+    if not most.is_integer() or most <= 0 or takes_lowest or given([0]) != [most]:
+        return None
+    tried = given(_TRIED)
+    points = [int(one or 0) for one in takewhile(range(int(most) + 1).__contains__, tried)]
+    ends = {one: score for score, one in enumerate(points)}
+    if len(points) == len(tried):
+        if given([_LARGEST]) != tried[-1:]:
+            return None
+        ends[points[-1]] = _LARGEST
+    if points != sorted(points, reverse=True) or not _gives_fewest(ask, group, points):
+        return None
+    table = tuple((score, one) for one, score in ends.items())
+    return GradedGroup(points=int(most), full_score=int(most) if len(table) > 1 else 0, table=table[len(table) == 1 :])
+
+
+def _gives_fewest(ask: _Ask, group: TestGroup, points: Sequence[int]) -> bool:
+    """Whether a group gets the points of the test with the fewest, which are `points` by its score, and 0 if it is
+    rejected.
+    """
+    random_ = random.Random(1)
+    changes = [score for score in range(1, len(points)) if points[score] != points[score - 1]]
+    drawn = [0, len(points) - 1, *changes, *(score - 1 for score in changes)]
+    several = [random_.choices(drawn, k=1 if _gets_one(group) else random_.randrange(1, 6)) for _ in range(_CASES)]
+    accepted: list[Results] = [tuple(("AC", float(score)) for score in scores) for scores in several]
+    rejected = [(*case[1:], ("WA", case[0][1] if group.one_result == "max" else 0.0)) for case in accepted]
+    expected = [min(points[score] for score in scores) for scores in several] + [0] * len(rejected)
+    return ask(tuple((group.flags, case) for case in (*accepted, *rejected))) == expected

@@ -38,7 +38,7 @@ from ioi_eval.importers.kattis_graders import GradedGroup
 from ioi_eval.importers.kattis_programs import validator_flags
 from ioi_eval.importers.kattis_scoring import KattisData
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, number_of
-from ioi_eval.model import StepRounding, Subtask
+from ioi_eval.model import Subtask
 from ioi_eval.problems.row import is_whole
 from ioi_eval.problems.token_rules import check_token_flags
 
@@ -253,10 +253,7 @@ def _group_columns(data: KattisData) -> dict[str, dict[str, object]]:
         if flags := validator_flags(group.path, group.config):
             own["checker_args"] = flags
         if group.path in graded:
-            rule = graded[group.path]
-            own |= {"full_score": rule.full_score} if rule.full_score != 1 else {}
-            own |= {"score_steps": max(rule.points, 1)} if rule.rounding else {}
-            own |= {"step_rounding": rule.rounding.value} if rule.rounding not in (None, StepRounding.DOWN) else {}
+            own |= graded[group.path].columns()
         elif gives_scores and group.tests and group.path.startswith(f"{DATA}/secret"):
             own["full_score"] = _full_score(group)
         elif only_accepts:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval.errors import InputError, UnsupportedError, listed
-from ioi_eval.importers.kattis_data import DATA, SETTINGS, TestGroup, judged_names, read_groups
+from ioi_eval.importers.kattis_data import ACCEPTED_IN_PART, DATA, SETTINGS, TestGroup, judged_names, read_groups
 from ioi_eval.importers.kattis_graders import GradedGroup, try_grader, without_own_sums
 from ioi_eval.importers.kattis_programs import VALIDATOR_DIRECTORIES, flag_words, with_old_flags
 from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, KattisSettings
@@ -22,7 +22,6 @@ from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import language
 from ioi_eval.model import Subtask
 
-_ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
 _GENERATED_TESTS = "generators/generators.yaml"
 STATED_TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d{1,18})(\.\d+)?\b", re.IGNORECASE)
 """Points that a submission states in DOMjudge's form."""
@@ -49,7 +48,7 @@ class KattisData:
         """Whether an accepted submission may solve only one group: because one accepted group is enough, or because the
         outer group always accepts.
         """
-        in_part = any(_ACCEPTED_IN_PART & set(group.flags) for group in self.outer)
+        in_part = any(ACCEPTED_IN_PART & set(group.flags) for group in self.outer)
         may_get_a_part = self.kind.custom_score or sum(subtask.points > 0 for subtask in subtasks) > 1
         return self.by_points and in_part and may_get_a_part
 
@@ -84,7 +83,7 @@ class KattisData:
         if not worth:
             raise InputError("no group of tests is worth points; state accept_score in its testdata.yaml")
         in_full = all(
-            group.config["grading"] == "default" and not _ACCEPTED_IN_PART & set(group.flags) for group in self.outer
+            group.config["grading"] == "default" and not ACCEPTED_IN_PART & set(group.flags) for group in self.outer
         )
         if self.by_points and not self.for_domjudge and in_full and worth > 1:
             package.notes.append(

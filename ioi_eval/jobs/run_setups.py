@@ -105,6 +105,8 @@ def _scoring(case: TestCase) -> Values:
     """How a test's checker is called, and how its score is read and rounded, if not in the usual way."""
     values: dict[str, Value | None] = {"args": word_list(case.checker_args)} if case.checker_args else {}
     values |= {"full": case.full_score} if case.full_score != 1 else {}
+    if case.score_table:
+        values["table"] = ",".join(f"{score}:{points}" for score, points in case.score_table)
     values |= {"steps": case.score_steps} if case.score_steps else {}
     return values | ({} if case.step_rounding is StepRounding.DOWN else {"rounding": case.step_rounding.value})
 

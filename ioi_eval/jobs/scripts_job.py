@@ -125,7 +125,7 @@ def why_package_cannot_judge_test(problem: Problem, case: TestCase) -> str | Non
         (problem.task_type.takes_outputs, "has no submissions that hold outputs"),
         (method.passes > 1, "runs a program once on a test"),
         (bool(args or case.checker_args), "gives a checker no arguments"),
-        (case.full_score != 1 or case.score_steps > 0, "does not scale the scores of tests"),
+        (case.full_score != 1 or bool(case.score_table) or case.score_steps > 0, "does not scale the scores of tests"),
         (problem.output_limit_bytes is not None, "has no limit on output of the problem's own"),
     )
     misjudges = (

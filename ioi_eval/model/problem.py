@@ -44,6 +44,8 @@ class TestCase:
         checker_args: further arguments of the checker on this test, after the problem's.
         full_score: full marks, in the units in which a kattis or testlib checker or interactor reports its scores; 0 if
             reported scores do not count, so that an accepted output has full marks.
+        score_table: pairs of a score and points, in the order of scores: a reported score is a whole number, and stands
+            for the points of the first pair whose score is not below it, of `full_score`. Empty if scores are points.
         score_steps: a score is rounded to a multiple of 1 / `score_steps`; 0 for none.
         step_rounding: how it is rounded.
     """
@@ -55,6 +57,7 @@ class TestCase:
     answer: Content | None
     checker_args: tuple[str, ...] = ()
     full_score: int = 1
+    score_table: tuple[tuple[int, int], ...] = ()
     score_steps: int = 0
     step_rounding: StepRounding = StepRounding.DOWN
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import Content, ProblemKey, StepRounding, Subtask, TestCase
-from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
+from ioi_eval.problems.row import Row, Source, is_whole, misspelling, problem_key, warn_of_misspelled
 from ioi_eval.problems.submissions import PROGRAM_COLUMNS
 
 TEST_COLUMNS = (
@@ -25,6 +26,7 @@ TEST_COLUMNS = (
     "test_output",
     "checker_args",
     "full_score",
+    "score_table",
     "score_steps",
     "step_rounding",
     "as_is",
@@ -32,6 +34,7 @@ TEST_COLUMNS = (
 
 _INLINE_BYTES = 4096  # below this size, a file costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
+_MOST = 10**9  # points of a test
 
 
 @dataclass(slots=True)
@@ -127,12 +130,14 @@ def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
     if not row.boolean("as_is"):
         given = _mended(given, "input", added)
         answer = None if answer is None else _mended(answer, "output", added)
+    full_score = _whole_number(row, "full_score", 1)
     case = TestCase(
         name=name,
         input=contents.put(given),
         answer=None if answer is None else contents.put(answer),
         checker_args=row.arguments("checker_args") or (),
-        full_score=_whole_number(row, "full_score", 1),
+        full_score=full_score,
+        score_table=_score_table(row, full_score),
         score_steps=_whole_number(row, "score_steps", 0),
         step_rounding=_rounding(row),
     )
@@ -145,9 +150,25 @@ def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
 
 def _whole_number(row: Row, column: str, default: int) -> int:
     value = row.integer(column, default)
-    if not 0 <= value <= 10**9:
+    if not 0 <= value <= _MOST:
         raise row.error(f"{column} is {value}; it must be a whole number from 0 to 10^9")
     return value
+
+
+def _score_table(row: Row, full_score: int) -> tuple[tuple[int, int], ...]:
+    stated = row.plain_value("score_table")
+    if not stated:  # in tables every row has all columns
+        return ()
+    try:
+        table = tuple((score, points) for score, points in stated)
+    except (TypeError, ValueError):
+        table = ()
+    numbers = all(is_whole(number) and 0 <= number <= _MOST for pair in table for number in pair)
+    if not table or not numbers or any(low >= high for (low, _), (high, _) in pairwise(table)):
+        raise row.error("score_table must be a list of [score, points], whole numbers from 0 to 10^9; scores increase")
+    if (most := max(points for _, points in table)) > full_score:
+        raise row.error(f"score_table gives {most} points, more than the full_score of {full_score}")
+    return table
 
 
 def _rounding(row: Row) -> StepRounding:

@@ -167,6 +167,29 @@ def test_scores_are_scaled_and_rounded(full_bench: Any, problem_from: Any) -> No
     assert wrong(cases, full_bench.outcomes(replace(problem, tests=tests), PROGRAM)) == []
 
 
+def test_whole_scores_stand_for_points_of_a_table(full_bench: Any, problem_from: Any) -> None:
+    """The points are those of the first entry that is not below the score. Without one, or without a score, their
+    number is unknown. A rejected output has none.
+    """
+    accepts = "echo early; echo {} > $3/score.txt; exit 42"
+    cases: Cases = {
+        "least": (accepts.format("0"), AC, 1.0),
+        "end of an entry": (accepts.format("3.0"), AC, 1.0),
+        "next": (accepts.format("4"), PA, 0.4),
+        "last": (accepts.format("9"), WA, 0.0),
+        "over it": (accepts.format("10"), JE, None),
+        "below 0": (accepts.format("-1"), JE, None),
+        "between": (accepts.format("4.5"), JE, None),
+        "no score": ("echo early; exit 42", JE, None),
+        "a part": ("echo early; echo 0.5 > $3/score_multiplier.txt; exit 42", JE, None),
+        "rejected": ("echo early; echo 0 > $3/score.txt; exit 43", WA, 0.0),
+    }
+    problem = task(problem_from, cases, interactive(CheckerProtocol.KATTIS))
+    table = ((3, 10), (5, 4), (9, 0))
+    tests = {name: replace(case, full_score=10, score_table=table) for name, case in problem.tests.items()}
+    assert wrong(cases, full_bench.outcomes(replace(problem, tests=tests), PROGRAM)) == []
+
+
 def test_testlib_interactors(full_bench: Any, problem_from: Any) -> None:
     """If the interactor accepts, the checker judges its output file. Otherwise the interactor's verdict counts."""
     checker = JudgeProgram(source=CHECKER, protocol=CheckerProtocol.TESTLIB)

@@ -191,18 +191,20 @@ def test_a_quoted_output_is_no_line_of_testlib(plain_box: Box, program: Callable
 
 
 IN_POINTS = {
-    "testlib 0\nok fine": ("1", "1", "1"),
-    "testlib 1\nwrong answer": ("0", "0", "0"),
-    "testlib 7\npoints 20 all": ("1", "1", "1"),
-    "testlib 7\npoints 5 a quarter": ("0.25", "1", "0"),
-    "testlib 7\npoints 20.5 too many": (None, "1", None),
+    "testlib 0\nok fine": ("1", "1", "1", "1"),
+    "testlib 1\nwrong answer": ("0", "0", "0", "0"),
+    "testlib 7\npoints 20 all": ("1", "1", "1", "0.5"),
+    "testlib 7\npoints 5 a quarter": ("0.25", "1", "0", "1"),
+    "testlib 7\npoints 20.5 too many": (None, "1", None, None),
 }
-"""The scores of tests with 20 points, of tests whose points do not count, and of tests with all 20 points or none."""
+"""The scores of tests with 20 points, of tests whose points do not count, of tests with all 20 points or none, and of
+tests with a table.
+"""
 
 
 def test_testlib_points_of_a_full_score(plain_box: Box, program: Callable[..., Path]) -> None:
     """Points are parts of the test's full score, and an accepted output has all of it."""
-    for place, scoring in enumerate(("full=20", "full=0", "full=20 steps=1")):
+    for place, scoring in enumerate(("full=20", "full=0", "full=20 steps=1", "full=20 table=5:20,20:10")):
         outputs = {f"{number}.in": f"print 1\n{output}".encode() for number, output in enumerate(IN_POINTS)}
         tests = [f"test id={number} input={number}.in answer=ans {scoring}" for number in range(len(IN_POINTS))]
         checker = line("checker", protocol="testlib", file="checker", **JUDGE)

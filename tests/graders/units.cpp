@@ -152,7 +152,7 @@ void test_protocols() {
     for (int code : rules.accepts) CHECK(!has(rules.rejects, code));
     Fd nothing = file_of("");
     JudgeResult result{0, nothing.get(), nothing.get(), "/nonexistent"};
-    bool unread = fault_of([&] { read_judgement(result, protocol, 1); }).find("has no program") != std::string::npos;
+    bool unread = fault_of([&] { read_judgement(result, protocol, {}); }).find("has no program") != std::string::npos;
     CHECK(unread == !has_codes);
   }
 }
@@ -163,12 +163,16 @@ void test_scores() {
   for (auto [code, words, score, valid] : {std::tuple{0, "ok", "1", true}, {1, "wrong", "0", true}, {7, "points 0.25 rest", "0.25", true},
                                            {7, "0.25", "", false}, {7, "points 2", "2", false}}) {
     Fd said_words = file_of(words);
-    Judgement said = read_judgement({code, errors.get(), said_words.get(), ""}, Protocol::Testlib, 1);
+    Judgement said = read_judgement({code, errors.get(), said_words.get(), ""}, Protocol::Testlib, {});
     CHECK(said.valid == valid && said.score == score && said.message == words);
   }
   Judgement said;
-  CHECK(read_score("30", said, 40) && said.value == 0.75 && said.score == "0.75");
-  CHECK(!read_score("41", said, 40) && said.error == "a score outside of [0, 40]: 41");
+  CHECK(read_score("30", said, {40}) && said.value == 0.75 && said.score == "0.75");
+  CHECK(!read_score("41", said, {40}) && said.error == "a score outside of [0, 40]: 41");
+  const Scale counts{20, {{3, 20}, {10, 5}}};
+  CHECK(read_score("0", said, counts) && said.value == 1.0);
+  CHECK(read_score("4", said, counts) && said.value == 0.25 && said.points == 5.0);
+  for (const char* text : {"3.5", "11", "-1"}) CHECK(!read_score(text, said, counts));
   Fd longest = file_of("1" + std::string(kScoreBytes - 2, ' ') + "\n" + std::string(kScoreBytes, 'x'));
   CHECK(read_score_of(longest.get(), true, said) && said.value == 1.0);
   Fd longer = file_of("1" + std::string(kScoreBytes, ' ') + "\n");

@@ -25,9 +25,9 @@ print("AC", {})
 RULES: dict[str, tuple[str, set[int] | str]] = {
     "the lowest, rounded down": ("int(min(map(float, words[1::2])) * worth)", {0, 30, 70}),
     "the lowest": ("'%f' % (min(map(float, words[1::2])) * worth)", {0}),
-    "the sum": ("int(sum(map(float, words[1::2])) * worth)", "gives 90.0 for"),
-    "the mean": ("int(sum(map(float, words[1::2])) / len(words[1::2]) * worth)", "the lowest score times 30"),
-    "the last": ("int(float(words[-1]) * worth)", "the lowest score times 30"),
+    "the sum": ("int(sum(map(float, words[1::2])) * worth)", "gives 210.0 for"),
+    "the mean": ("int(sum(map(float, words[1::2])) / len(words[1::2]) * worth)", "the lowest score times 70"),
+    "the last": ("int(float(words[-1]) * worth)", "the lowest score times 70"),
     "too leniently": ("int(min(map(float, words[1::2])) * worth + 0.001)", "gives 29.0 for [('AC', 0.999)]"),
     "up": ("-int(-min(map(float, words[1::2])) * worth // 1)", "gives 30.0 for [('AC', 0.999)]"),
     "no number": ("None", "gives None for full marks"),
@@ -237,16 +237,111 @@ def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str, rule: tuple
 
 
 def test_a_grader_for_scores_of_another_range_is_refused(tmp_path: Path) -> None:
-    """Otherwise the group would be worth nothing; and a maximum is no minimum."""
+    """Otherwise the group would be worth nothing; and a mean is no minimum."""
     require_full_isolation()
     grader = RESCALING.format("", "int(float(lines[0][1]) * worth / 1000)")
     own = "grading: custom\ngrader_flags: rescale 999 30\nrange: 0 30\n"
     changes = {**SCALED, "data/secret/one/testdata.yaml": own, "graders/grader.py": grader}
     with pytest.raises(UnsupportedError, match=r"gives 0 points for the score 1, though the group is worth up to 30"):
         read(tmp_path / "a", SCORING, **changes)
-    largest = {"data/secret/one/all/testdata.yaml": "grading: default\ngrader_flags: max\n"}
+    mean = {"data/secret/one/all/testdata.yaml": "grading: default\ngrader_flags: avg\n"}
     tests: dict[str, str | None] = {}
     for ending in ("in", "ans"):
         tests |= {f"data/secret/one/1.{ending}": None, f"data/secret/one/all/1.{ending}": "1\n"}
-    with pytest.raises(UnsupportedError, match="data/secret/one/all takes the max of its tests for graders/"):
-        read(tmp_path / "b", SCORING, **changes, **largest, **tests)
+    with pytest.raises(
+        UnsupportedError, match="data/secret/one/all takes the avg of its tests for graders/; min and max"
+    ):
+        read(tmp_path / "b", SCORING, **changes, **mean, **tests)
+
+
+COUNTING = """
+import sys
+lines = [line.split() for line in sys.stdin]
+scores = [float(score) for _, score in lines]
+score, rejected = {combine}(scores), any(verdict != "AC" for verdict, _ in lines)
+assert score <= {most}
+print(lines[0][0], {points})
+"""
+
+FALLING = "0 if rejected else 30 if score <= 3 else 15 if score == 4 else max(0, 26 - 4 * score)"
+
+TABLES: dict[str, tuple[dict[str, object], str, dict[str, object]]] = {
+    "one result, the highest": (
+        {"points": FALLING, "most": 9},
+        "max",
+        {"full_score": 30, "score_table": ((3, 30), (4, 15), (5, 6), (6, 2), (9, 0))},
+    ),
+    "all results, the highest": (
+        {"points": FALLING, "combine": "max", "most": "float('inf')"},
+        "",
+        {"full_score": 30, "score_table": ((3, 30), (4, 15), (5, 6), (6, 2), (10**9, 0))},
+    ),
+    "the same for all scores": ({"points": "0 if rejected else 30", "most": 2000}, "max", {"full_score": 0}),
+}
+
+
+def with_counts(
+    inner: str, *, combine: str = "sum", most: object = 9, points: object = FALLING
+) -> dict[str, str | None]:
+    """Changes to a package: its own grader, for the first group, which has two tests. They are in a group of their own
+    if `inner` says how their scores are combined.
+    """
+    changes: dict[str, str | None] = {
+        **SCALED,
+        "graders/grader.py": COUNTING.format(combine=combine, most=most, points=points),
+        "data/secret/one/testdata.yaml": "grading: custom\nrange: 0 30\n",
+    }
+    changes |= {f"data/secret/one/1.{ending}": None for ending in ("in", "ans")}
+    folder = "data/secret/one/all" if inner else "data/secret/one"
+    changes |= {f"{folder}/{test}.{ending}": "1\n" for test in ("1", "2") for ending in ("in", "ans")}
+    return changes | ({f"{folder}/testdata.yaml": f"grading: default\ngrader_flags: {inner}\n"} if inner else {})
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_points_of_whole_scores_become_a_table(tmp_path: Path, name: str) -> None:
+    """It ends at the last score for which the grader has points. Points that are always the same need no table."""
+    require_full_isolation()
+    grader, inner, columns = TABLES[name]
+    task = read(tmp_path, SCORING, **with_counts(inner, **grader))  # type: ignore[arg-type]
+    problem = loaded(tmp_path, task)
+    assert [(one.name, one.points) for one in problem.subtasks][:2] == [("sample", 0.0), ("one", 30.0)]
+    cases = [case for test, case in problem.tests.items() if test.startswith("secret/one/")]
+    assert [(case.full_score, case.score_table) for case in cases] == 2 * [
+        (columns["full_score"], columns.get("score_table", ()))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("inner", "grader"),
+    [
+        ("min", {}),
+        ("max", {"points": "30 if score in (0, 3) else 5"}),  # they rise
+        ("max", {"points": FALLING.replace("0 if rejected else", "")}),
+        ("", {}),  # the sum of all
+        ("", {"points": "0 if score else 30", "combine": "min"}),
+        ("max", {"points": "29 if score <= 3 else 15"}),  # not all points of the group
+        ("max", {"points": "30 if score <= 3 else 10.5"}),
+        ("max", {"points": "0 if rejected else 30 if score <= 3000 else 15", "most": "float('inf')"}),
+    ],
+)
+def test_points_that_no_table_can_have_are_refused(tmp_path: Path, inner: str, grader: dict[str, object]) -> None:
+    """Otherwise a submission would get other points than from the grader."""
+    require_full_isolation()
+    with pytest.raises(UnsupportedError, match="If scores are whole numbers, other whole points are supported"):
+        read(tmp_path, SCORING, **with_counts(inner, **grader))  # type: ignore[arg-type]
+
+
+def test_a_maximum_over_accepted_and_rejected_tests_is_refused(tmp_path: Path) -> None:
+    """A submission that fails tests would get the points of others."""
+    with pytest.raises(UnsupportedError, match="takes the accept_if_any_accepted max of its tests for graders/; min"):
+        read(tmp_path, SCORING, **with_counts("accept_if_any_accepted max"))
+
+
+def test_the_range_of_one_test_may_state_full_marks(tmp_path: Path) -> None:
+    """The grader gives a score up to the end of the range as it is. How it combines several does not matter."""
+    require_full_isolation()
+    changes = with_counts("", points="min(30, score)", most="float('inf')")
+    problem = loaded(
+        tmp_path, read(tmp_path, SCORING, **{**changes, "data/secret/one/2.in": None, "data/secret/one/2.ans": None})
+    )
+    assert (problem.subtasks[1].points, problem.tests["secret/one/1"].full_score) == (30.0, 30)

@@ -578,6 +578,11 @@ def test_missing_tests_are_named(tmp_path: Path) -> None:
         ({"full_score": 10**9 + 1}, "full_score is 1000000001; it must be a whole number from 0 to 10^9"),
         ({"score_steps": -1}, "score_steps is -1; it must be a whole number from 0 to 10^9"),
         ({"step_rounding": "up"}, "step_rounding is 'up'; it must be one of down, "),
+        ({"score_table": [[3, 1], [3, 0]]}, "score_table must be a list of [score, points], whole numbers from 0"),
+        ({"score_table": [3, 1]}, "score_table must be a list of [score, points]"),
+        ({"score_table": [[3, 0.5]]}, "score_table must be a list of [score, points]"),
+        ({"score_table": "3:1"}, "score_table must be a list of [score, points]"),
+        ({"score_table": [[3, 5]], "full_score": 4}, "score_table gives 5 points, more than the full_score of 4"),
     ],
 )
 def test_tests_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
