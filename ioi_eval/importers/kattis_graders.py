@@ -16,9 +16,9 @@ import asyncio
 import math
 import random
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
@@ -74,7 +74,7 @@ for line in open("cases"):
 Flags = tuple[str, ...]
 Results = tuple[tuple[str, float], ...]
 """Verdict and score of each test of a group."""
-_Ask = Callable[[tuple[tuple[Flags, Results], ...]], list[float | None]]
+_Ask = Callable[[Flags, tuple[Results, ...]], list[float | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +92,11 @@ class GradedGroup:
 
     def columns(self) -> dict[str, object]:
         """The columns of the group's tests."""
-        values: dict[str, object] = {} if self.full_score == 1 and not self.table else {"full_score": self.full_score}
+        values: dict[str, object] = {"full_score": self.full_score} if self.full_score != 1 or self.table else {}
         values |= {"score_table": self.table} if self.table else {}
         values |= {"score_steps": max(self.points, 1)} if self.rounding else {}
-        return values | (
-            {"step_rounding": self.rounding.value} if self.rounding not in (None, StepRounding.DOWN) else {}
-        )
+        values |= {"step_rounding": self.rounding.value} if self.rounding not in (None, StepRounding.DOWN) else {}
+        return values
 
 
 def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, GradedGroup]:
@@ -109,46 +108,37 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
     if not groups:
         return {}
     source = _source(package)
-    ask = cache(partial(_answers, package.where, package.read(source)))  # several groups may have the same flags
-    full_scores = _full_scores(ask, groups)
-    cases = [_cases(full, one_result=_gets_one(group)) for group, full in zip(groups, full_scores, strict=True)]
-    asked = ((group.flags, results) for group, several in zip(groups, cases, strict=True) for results in several)
-    answers = ask(tuple(asked))
+    grader = package.read(source)
+
+    @cache  # several groups may have the same flags
+    def ask(flags: Flags, cases: tuple[Results, ...]) -> list[float | None]:
+        return _answers(package.where, grader, [(flags, results) for results in cases])
+
     rules: dict[str, GradedGroup] = {}
-    for index, (group, full) in enumerate(zip(groups, full_scores, strict=True)):
-        rule = _rule(group, full, cases[index], answers[index * _CASES :][:_CASES])
+    for group in groups:
+        rule = _rule(ask, group)
         if isinstance(rule, str):
             table = _table(ask, group)
             if table is None:
                 raise UnsupportedError(
-                    f"{source} for {group.path} {rule}. If scores are whole numbers, other whole points are"
-                    " supported, which fall with the highest score of the tests, from the end of the group's range"
+                    f"{source} for {group.path} {rule}. If scores are whole numbers, other whole points are supported,"
+                    " which fall with the highest score of the tests, from the end of the group's range"
                 )
             rule = table
         rules[group.path] = rule
     return rules
 
 
-def _full_scores(ask: _Ask, groups: Sequence[TestGroup]) -> list[int]:
-    """For each group the score that means full marks: a number in its flags, 1 or the end of its `range`, if that score
-    gives all its points; else 1.
+def _full_score(ask: _Ask, group: TestGroup) -> int:
+    """The score that means full marks: a number in the group's flags, 1 or the end of its `range`, if that score gives
+    all its points; else 1.
     """
-    numbers = []
-    for group in groups:
-        stated = [int(flag) for flag in group.flags if _FULL_SCORE.fullmatch(flag)]
-        most = _most(group)
-        numbers.append([*stated, 1, *([int(most)] if most.is_integer() and 1 < most <= _LARGEST else [])])
-    asked: Iterator[tuple[Flags, Results]] = (
-        (group.flags, (("AC", float(number)),))
-        for group, several in zip(groups, numbers, strict=True)
-        for number in several
-    )
-    answers = iter(ask(tuple(asked)))
-    fitting = [
-        [number for number in several if next(answers) == _most(group)]
-        for group, several in zip(groups, numbers, strict=True)
-    ]
-    return [several[0] if several else 1 for several in fitting]
+    most = _most(group)
+    numbers = [*(int(flag) for flag in group.flags if _FULL_SCORE.fullmatch(flag)), 1]
+    if most.is_integer() and 1 < most <= _LARGEST:
+        numbers.append(int(most))
+    answers = ask(group.flags, tuple((("AC", float(number)),) for number in numbers))
+    return next((number for number, points in zip(numbers, answers, strict=True) if points == most), 1)
 
 
 def _gets_one(group: TestGroup) -> bool:
@@ -241,7 +231,7 @@ def _source(package: Package) -> str:
     return sources[0]
 
 
-def _cases(full_score: int, *, one_result: bool) -> list[Results]:
+def _cases(full_score: int, *, one_result: bool) -> tuple[Results, ...]:
     """Results that distinguish our rules from others (sums, means, maxima, the last test), and, by halves of points,
     from each other.
     """
@@ -265,7 +255,7 @@ def _cases(full_score: int, *, one_result: bool) -> list[Results]:
     while len(cases) < _CASES:
         count = 1 if one_result else random_.randrange(1, 6)
         cases.append(tuple(("AC", random_.randrange(1001) / 1000) for _ in range(count)))
-    return [tuple((verdict, round(score * full_score, 10)) for verdict, score in case) for case in cases]
+    return tuple(tuple((verdict, round(score * full_score, 10)) for verdict, score in case) for case in cases)
 
 
 def _answers(where: Path, grader: bytes, questions: Sequence[tuple[Flags, Results]]) -> list[float | None]:
@@ -305,10 +295,11 @@ async def _run(job: Job) -> str:
     return stage.stdout
 
 
-def _rule(
-    group: TestGroup, full_score: int, cases: Sequence[Results], scores: Sequence[float | None]
-) -> GradedGroup | str:
+def _rule(ask: _Ask, group: TestGroup) -> GradedGroup | str:
     """The rule if it is the lowest score times the points; else how it differs."""
+    full_score = _full_score(ask, group)
+    cases = _cases(full_score, one_result=_gets_one(group))
+    scores = ask(group.flags, cases)
     full = scores[0]
     if full is None or full < 0 or not full.is_integer():
         return f"gives {full} for full marks; whole points are supported"
@@ -339,7 +330,7 @@ def _table(ask: _Ask, group: TestGroup) -> GradedGroup | None:
     """
 
     def given(scores: Sequence[int]) -> list[float | None]:
-        return ask(tuple((group.flags, (("AC", float(score)),)) for score in scores))
+        return ask(group.flags, tuple((("AC", float(score)),) for score in scores))
 
     most = _most(group)
     takes_lowest = len(group.tests) > 1 and group.one_result == "min"
@@ -369,4 +360,4 @@ def _gives_fewest(ask: _Ask, group: TestGroup, points: Sequence[int]) -> bool:
     accepted: list[Results] = [tuple(("AC", float(score)) for score in scores) for scores in several]
     rejected = [(*case[1:], ("WA", case[0][1] if group.one_result == "max" else 0.0)) for case in accepted]
     expected = [min(points[score] for score in scores) for scores in several] + [0] * len(rejected)
-    return ask(tuple((group.flags, case) for case in (*accepted, *rejected))) == expected
+    return ask(group.flags, (*accepted, *rejected)) == expected

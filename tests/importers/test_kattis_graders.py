@@ -331,6 +331,28 @@ def test_points_that_no_table_can_have_are_refused(tmp_path: Path, inner: str, g
         read(tmp_path, SCORING, **with_counts(inner, **grader))  # type: ignore[arg-type]
 
 
+def test_a_grader_may_fail_on_made_up_results_of_one_group(tmp_path: Path) -> None:
+    """Counts are whole numbers, and a grader may check that. The rule of another group is found all the same."""
+    require_full_isolation()
+    grader = """
+import sys
+kind, worth = sys.argv[1], int(sys.argv[2])
+lines = [line.split() for line in sys.stdin]
+score = min(float(score) for _, score in lines)
+assert kind == "share" or score in range(8)
+points = worth * score if kind == "share" else worth - 2 * score if lines[0][0] == "AC" else 0
+print(lines[0][0], points)
+"""
+    changes = {**with_counts("max"), "graders/grader.py": grader}
+    for group, flags, worth in (("one", "count 30", 30), ("two", "share 70", 70)):
+        own = f"grading: custom\nrange: 0 {worth}\ngrader_flags: {flags}\n"
+        changes[f"data/secret/{group}/testdata.yaml"] = own
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [one.points for one in problem.subtasks] == [0.0, 30.0, 70.0]
+    assert problem.tests["secret/one/all/1"].score_table == tuple((score, 30 - 2 * score) for score in range(8))
+    assert problem.tests["secret/two/1"].score_table == ()
+
+
 def test_a_maximum_over_accepted_and_rejected_tests_is_refused(tmp_path: Path) -> None:
     """A submission that fails tests would get the points of others."""
     with pytest.raises(UnsupportedError, match="takes the accept_if_any_accepted max of its tests for graders/; min"):
