@@ -249,9 +249,10 @@ constexpr CallRule kStepRules[] = {
     // process wait for a thread as for a vfork: it would look like one that waits for a disk.
     {Let::Without, 0, {kNewNamespaces | CLONE_PARENT, CLONE_THREAD | CLONE_VFORK}, Where::Everywhere, EPERM, false, {C(clone)}},
     {Let::OneOf, 0, {0}, Where::Everywhere, EPERM, false, {C(prlimit64)}},  // only its own limits
-    // A descriptor must not send signals to a process. Pipes keep their size, because the kernel limits all of a user's together: a
-    // process with 64 of 1 MiB would leave other programs only small FIFOs.
-    {Let::ControlExcept, 1, {F_SETOWN, 15 /* F_SETOWN_EX */, 1031 /* F_SETPIPE_SZ */}, Where::Everywhere, EPERM, false, {C(fcntl)}},
+    // A descriptor must not send signals to a process, nor tell when others use a directory or file. Pipes keep their size, because
+    // the kernel limits all of a user's together: a process with 64 of 1 MiB would leave other programs only small FIFOs.
+    {Let::ControlExcept, 1, {F_SETOWN, 15 /* F_SETOWN_EX */, 1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */, 1031 /* F_SETPIPE_SZ */},
+     Where::Everywhere, EPERM, false, {C(fcntl)}},
     // As for contestants, because of Landlock; and nothing waits for a disk on purpose, as such a wait is not the program's.
     {Let::Opening, 1, {kOpenWaits}, Where::Everywhere, EOPNOTSUPP, false, {C(open)}},
     {Let::Opening, 2, {kOpenWaits}, Where::Everywhere, EOPNOTSUPP, false, {C(openat)}},

@@ -332,6 +332,8 @@ python3 -c 'import os; os.open("file", 3 | os.O_TRUNC)' && echo a file opened fo
 python3 -c 'import os, resource; resource.prlimit(os.getppid(), 7)' && echo limits of others
 python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETOWN, 1)' && echo an owner
 python3 -c 'import fcntl, os; fcntl.fcntl(os.pipe()[0], 1031, 1 << 17)' && echo a large pipe  # F_SETPIPE_SZ
+python3 -c 'import fcntl, os; fcntl.fcntl(os.open(".", 0), fcntl.F_NOTIFY, fcntl.DN_ACCESS)' && echo a watched directory
+echo > leased; python3 -c 'import fcntl; fcntl.fcntl(open("leased"), fcntl.F_SETLEASE, fcntl.F_RDLCK)' && echo a lease
 renice -n 5 $$ && echo priorities
 python3 -c "$CALLS"
 true
