@@ -362,3 +362,10 @@ def test_caller_is_cancelled() -> None:
             await task
 
     with_server(never, use)
+
+
+def test_the_status_of_an_unknown_host() -> None:
+    """The message has the resolver's reason, without a number. (No resolver looks for so long a name.)"""
+    host = ".".join(["a" * 60] * 5)
+    (found,) = asyncio.run(control.presences([f"http://{host}:2000/api/v2"]))
+    assert re.fullmatch("no connection: [A-Z][^][]+", found.why_not), found.why_not

@@ -32,6 +32,7 @@ OnWait = Callable[[Sequence[str]], None]
 
 _AT_ONCE = 64
 _ALL_FAILED = "All connection attempts failed"  # httpx has this for a host with several addresses, without a reason
+_OF_RESOLVER = "[Errno -"  # a code of `getaddrinfo`, as for an unknown host; those of other calls are positive
 SILENT_S = 10.0
 """When some workers have not answered after so long, the caller may say so; again after each `_AGAIN_S`."""
 _AGAIN_S = 60.0
@@ -213,4 +214,7 @@ def _message_of(error: Exception) -> str:
         return "no connection: is it started?"
     if isinstance(error, httpx.TimeoutException):
         return "no answer in time"
-    return (str(error) or type(error).__name__) + answer.tls_advice(str(error))
+    message = str(error) or type(error).__name__
+    if isinstance(error, httpx.ConnectError) and message.startswith(_OF_RESOLVER):
+        return f"no connection: {message.partition('] ')[2]}"
+    return message + answer.tls_advice(message)
