@@ -8,7 +8,8 @@
   about what their names say;
 - only `package_files` opens directories, zips and tars; `package` parses the files in them;
 - `judge_programs` takes checkers and managers with the sources that they include;
-- `score_parameters`, `name_patterns` and `output_sets` read what several formats have in common;
+- `score_parameters`, `name_patterns` and `output_sets` read what several formats have in common; `python_2` recognizes
+  programs in Python 2;
 - `task` makes rows and checks that they can be judged; `rows_out` writes them.
 
 What is missing, damaged or contradictory in a package is an `InputError`, a feature that is not supported an

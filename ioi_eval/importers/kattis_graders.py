@@ -26,8 +26,8 @@ from ioi_eval.boxfiles import runner_rules
 from ioi_eval.config import Environment
 from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
 from ioi_eval.importers.kattis_data import ACCEPTED_IN_PART, VERDICT_FLAGS, TestGroup
-from ioi_eval.importers.kattis_programs import refuse_python_2
 from ioi_eval.importers.package import Package
+from ioi_eval.importers.python_2 import refuse_python_2
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits, StepRounding
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
@@ -227,7 +227,7 @@ def _source(package: Package) -> str:
     if len(sources) != 1 or len(package.names(_DIRECTORY)) != 1:
         stated = ", ".join(package.names(_DIRECTORY)) or "nothing"
         raise UnsupportedError(f"{_DIRECTORY}/ holds {stated}; one grader in Python is supported")
-    refuse_python_2(package, sources[0])
+    refuse_python_2(sources[0], package.text(sources[0]))
     return sources[0]
 
 

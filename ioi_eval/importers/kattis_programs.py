@@ -9,8 +9,6 @@ Source: Kattis problem package format, "Programs", "Output Validators", "Include
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from posixpath import basename, dirname, join
@@ -20,6 +18,7 @@ from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.importers.judge_programs import included_among, judge_files, startable
 from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
 from ioi_eval.importers.package import Package
+from ioi_eval.importers.python_2 import refuse_python_2
 from ioi_eval.importers.task import language
 from ioi_eval.model import SourceFile
 from ioi_eval.problems.grader_files import check_starts_nothing
@@ -37,11 +36,6 @@ problemtools, `Includes`.
 GRADER = "graders/grader.cpp"
 _NEVER_USED = (".md", ".template")  # BAPCtools leaves templates in new packages
 _NO_PROGRAMS = (*_NEVER_USED, ".txt")
-_MAX_PARSED = 1 << 18
-_PYTHON_2 = re.compile(
-    r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
-)
-_BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
 
 
 def has_validator(package: Package) -> bool:
@@ -141,7 +135,7 @@ def _one_source(package: Package, names: Sequence[str], below: Sequence[str], ro
     (source,) = sources
     files = dict(judge_files(package, source, f"{role}/{role}{ending}"))
     if ending == ".py":
-        refuse_python_2(package, source)
+        refuse_python_2(source, package.text(source))
         text = package.text(source)
         own = text.partition("\n")[2] if text.startswith("#!") else text
         files[f"{role}/{role}.py"] = startable(f"{role}.py", own)
@@ -195,22 +189,3 @@ def included_python(package: Package) -> tuple[str, ...]:
     if package.names("include/c"):
         package.notes.append("include/c is left out: submissions in C that need it do not compile")
     return names
-
-
-def refuse_python_2(package: Package, name: str) -> None:
-    """Refuse a judge program in Python 2."""
-    if is_python_2(package.text(name)):
-        raise UnsupportedError(f"{name} is Python 2, which is not supported; rewrite it in Python 3 (`2to3` does most)")
-
-
-def is_python_2(text: str) -> bool:
-    """Whether a program has syntax that Python 2 allows and Python 3 refuses."""
-    if len(text) > _MAX_PARSED or not _PYTHON_2.search(text):
-        return False
-    if text.startswith("#!") and "python2" in text.partition("\n")[0]:
-        return True
-    try:
-        ast.parse(text, feature_version=_BEFORE_BARE_EXCEPT)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
-    return False

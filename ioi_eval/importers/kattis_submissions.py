@@ -20,9 +20,10 @@ from posixpath import basename
 from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_expectations import CRASHES, Expectations, Stated
-from ioi_eval.importers.kattis_programs import included, included_python, is_python_2
+from ioi_eval.importers.kattis_programs import included, included_python
 from ioi_eval.importers.kattis_scoring import STATED_TOTAL, KattisData
 from ioi_eval.importers.package import ONLY_SUBTASK, Package
+from ioi_eval.importers.python_2 import is_python_2
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Language, Subtask
 

@@ -17,6 +17,7 @@ from typing import Any
 from ioi_eval.errors import InputError, RowError, listed
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.python_2 import is_python_2, refuse_python_2
 from ioi_eval.model import Language, Problem, ProblemKey, Subtask, TaskType
 from ioi_eval.problems.fifo_arguments import with_processes
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
@@ -143,6 +144,7 @@ def build_task(
         raise InputError(error.problem) from error  # without the row: the user of a package has none
     in_cpp = [model for model in models if model.path and language(model.path) == "cpp" and not model.files]
     _check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
+    package.notes += _python_2_notes(problem)
     if not derive_limit:
         package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
     if problem.checker is None and not problem.task_type.has_manager:
@@ -187,6 +189,21 @@ def _empty_answer_notes(package: Package, tests: Mapping[str, tuple[str, str]]) 
         f"tests with an empty official output: {listed(empty)}; without a checker only a program that prints nothing is"
         " right there, so generate these outputs again if programs should print something"
     ]
+
+
+def _python_2_notes(problem: Problem) -> list[str]:
+    """A note that names graders in Python 2, with which every submission in Python is JE.
+
+    A checker or manager in Python 2 is refused.
+    """
+    for program in (problem.checker, problem.method.manager):
+        if program is not None and program.source.path.endswith(".py"):
+            refuse_python_2(program.source.path, program.source.content.decode("utf-8", "replace"))
+    scripts = [file for file in problem.linked if file.path.endswith(".py")]
+    old = [file.path for file in scripts if is_python_2(file.content.decode("utf-8", "replace"))]
+    if not old:
+        return []
+    return [f"{listed(old)}: Python 2, so submissions in Python cannot be judged (JE); rewrite it in Python 3"]
 
 
 def _check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.italian_yaml import import_package
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import Batch, Communication, ProcessIO, ScoreType, TaskType, WhiteDiff
@@ -243,6 +243,18 @@ def test_a_grader_is_no_stub(tmp_path: Path, files: dict[str, str | None], linke
     """As in CMS, submissions in a language without the one that the task needs get nothing in its place."""
     problem = loaded(tmp_path, read(tmp_path, **files))
     assert [file.path for file in problem.linked] == linked
+
+
+def test_programs_in_python_2(tmp_path: Path) -> None:
+    """A grader is for submissions in Python only; a checker or manager judges all."""
+    old = 'import sys\nprint "-1"\n'
+    assert any("graders/grader.py: Python 2" in note for note in read(tmp_path, **{"sol/grader.py": old}).notes)
+    assert not any("Python 2" in note for note in read(tmp_path / "new").notes)
+    checker = {"cor/correttore.cpp": None, "cor/correttore": None, "cor/correttore.py": old}
+    with pytest.raises(UnsupportedError, match=r"checker\.py is Python 2, which is not supported"):
+        read(tmp_path / "checker", **checker)
+    with pytest.raises(UnsupportedError, match=r"manager\.py is Python 2, which is not supported"):
+        read(tmp_path / "manager", **{**MANAGED, "check/manager.py": f"#!/usr/bin/python2\n{old}"})
 
 
 REVERSED = {
