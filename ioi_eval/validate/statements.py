@@ -106,7 +106,11 @@ def read_solutions(
             submission = fitted(submission, row, problem)
         except RowError as error:
             name = row.values.get("label") or row.values.get(_id_column(id_column))
-            reading.refused.append(f"{error.source}, row {error.row} ({name}): {error.problem}" if name else str(error))
+            where = f"{error.source}, row {error.row} ({name})"
+            if name and against is None and not any(map(row.states, COLUMNS)):
+                reading.unstated.append(where)
+            else:
+                reading.refused.append(f"{where}: {error.problem}" if name else str(error))
             continue
         except ODD_DATA as error:
             reading.refused.append(str(row.error(internal_error_text(error, "reading this row"))))

@@ -290,6 +290,17 @@ def test_empty_texts_state_nothing() -> None:
     assert (reading.unstated, [solution.name for solution in reading.solutions]) == (["2024/nile, u"], ["v"])
 
 
+def test_rows_that_cannot_be_judged_and_state_nothing_are_left_out() -> None:
+    """Packages have solutions in Java and Pascal. If nothing is stated about one, nothing is missing without it."""
+    java = {**BASE, "language": "java", "label": "a.java"}
+    reading = read_solutions(Rows(java, {**BASE, "label": "b.cpp", "expected": "AC"}), KNOWN)
+    assert (reading.unstated, reading.refused) == (["rows, row 1 (a.java)"], [])
+    reading = read_solutions(Rows({**java, "expected": "AC"}), KNOWN)
+    assert (reading.unstated, len(reading.refused)) == ([], 1)
+    with pytest.raises(InputError, match="states nothing to compare with"):
+        read_solutions(Rows(java), KNOWN)
+
+
 def test_odd_values_are_errors_of_their_rows() -> None:
     """An integer beyond all floats, points that nothing can have, and a conversation that is nested too deeply."""
     for total in ([0, 10**400], "full", {"least": 0}):
