@@ -85,6 +85,10 @@ class Package:
         self.links = tuple(sorted(link.removeprefix(prefix) for link in links if link.startswith(prefix)))
         if self.links:
             self.notes.append(f"links that are not followed: {listed(self.links)}")
+        deeper = [path.parent for path in map(PurePosixPath, clean) if path.name == root_file]
+        others = sorted(str(parent) for parent in deeper if not f"{parent}/".startswith(prefix))
+        if others:
+            self.notes.append(f"other packages, which are not imported: {listed(others)}; give them one by one")
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)
 
     def leave_out(self, why: str, names: Sequence[str]) -> None:

@@ -277,6 +277,15 @@ def test_other_files_are_no_packages(tmp_path: Path) -> None:
         pass
 
 
+def test_deeper_packages_are_named(tmp_path: Path) -> None:
+    """The outermost package is meant if others lie deeper. Those below its own directory belong to it."""
+    as_folder(tmp_path, {"a/problem.json": b"{}", "a/samples/b/problem.json": b"{}", "day2/c/problem.json": b"{}"})
+    with open_package(tmp_path) as package:
+        assert package.notes == ["other packages, which are not imported: day2/c; give them one by one"]
+    with open_package(tmp_path / "a") as package:
+        assert package.notes == []
+
+
 def test_a_directory_of_many_packages(tmp_path: Path) -> None:
     """A repository of hundreds of problems. The message names ten."""
     as_folder(tmp_path, {f"{number:02}/info.toml": b"" for number in range(20)})
