@@ -205,8 +205,8 @@ class TestRun : RunningTest {
     bool memory = false, output = false, made_deadly_call = false, failed = false;
     Limit limit = limit_;
     for (Contestant& c : contestants_) {
-      // If the manager failed, only earlier failures of contestants count.
-      if (manager_.fault != JudgeFault::None && !closed_first(c)) continue;
+      // If the manager failed, or an interactor rejects, only earlier failures of contestants count.
+      if ((manager_.fault != JudgeFault::None || rejected_by_interactor()) && !closed_first(c)) continue;
       memory |= !c.stopped_for_others && over_memory(c);
       output |= !c.stopped_for_others && over_output(c);
       made_deadly_call |= c.made_deadly_call;

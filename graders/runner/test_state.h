@@ -250,6 +250,11 @@ class TestState {
     return manager_.process.alive() || manager_.ended_us >= c.ended_us;
   }
 
+  bool rejected_by_interactor() const {
+    const ProtocolRules& rules = rules_of(plan_.manager.protocol);
+    return rules_of(plan_.task).interactive && manager_.fault == JudgeFault::None && has(rules.rejects, manager_.process.code());
+  }
+
   bool is_decisive(const Contestant& c) { return failed_hard(c) || (failed_softly(c) && closed_first(c)); }
 
   Job& job_;

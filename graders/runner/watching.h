@@ -452,7 +452,9 @@ class RunningTest : protected TestState {
   bool is_over(int64_t now) {
     if (outcome_.fault != JudgeFault::None) return true;
     for (Contestant& c : contestants_) {
-      if (c.process.ended && is_decisive(c)) return true;
+      // An interactor that closed the FIFOs first is about to end. If it rejects, the program's failure does not count.
+      bool may_be_rejected = rules_of(plan_.task).interactive && manager_.process.alive() && !closed_first(c);
+      if (c.process.ended && is_decisive(c) && !may_be_rejected) return true;
     }
     if (manager_.process.alive()) return false;
     if (!anybody_alive()) return true;
@@ -464,11 +466,6 @@ class RunningTest : protected TestState {
       own_failure_may_show |= contestants_[i].process.alive() && fifo_closes_.first_to_close(i) == FifoCloses::TheProcess;
     }
     return !own_failure_may_show || now - manager_.ended_us > kManagerGraceUs;
-  }
-
-  bool rejected_by_interactor() const {
-    const ProtocolRules& rules = rules_of(plan_.manager.protocol);
-    return rules_of(plan_.task).interactive && manager_.fault == JudgeFault::None && has(rules.rejects, manager_.process.code());
   }
 
   Fd held_in_, held_out_;  // only with an interactor

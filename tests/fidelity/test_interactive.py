@@ -167,6 +167,16 @@ def test_scores_are_scaled_and_rounded(full_bench: Any, problem_from: Any) -> No
     assert wrong(cases, full_bench.outcomes(replace(problem, tests=tests), PROGRAM)) == []
 
 
+def test_a_failure_after_a_rejection_does_not_count(full_bench: Any, problem_from: Any) -> None:
+    """The program crashes because the interactor has ended, often at the same moment. A crash before it counts."""
+    cases: Cases = {f"rejected {number}": ("read x; exit 43", WA, 0.0) for number in range(40)}
+    cases |= {f"crashed {number}": ("read x; echo crash; read x; exit 43", RE, 0.0) for number in range(5)}
+    cases |= {f"accepted {number}": ("read x; exit 42", RE, 0.0) for number in range(5)}
+    problem = task(problem_from, cases, interactive(CheckerProtocol.KATTIS))
+    program = '#include <cstdio>\n#include <cstdlib>\nint main() { puts("1"); fflush(stdout); getchar(); abort(); }'
+    assert wrong(cases, full_bench.outcomes(problem, program)) == []
+
+
 def test_whole_scores_stand_for_points_of_a_table(full_bench: Any, problem_from: Any) -> None:
     """The points are those of the first entry that is not below the score. Without one, or without a score, their
     number is unknown. A rejected output has none.
