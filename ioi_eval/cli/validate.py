@@ -36,8 +36,7 @@ class ValidateCall:
         str | None,
         option(
             "--against RESULTS",
-            "Results to compare with (those of `score`: DIR/results.jsonl); without SOLUTIONS their programs are"
-            " judged.",
+            "Results to compare with (those of `score`: DIR); without SOLUTIONS their programs are judged.",
         ),
     ] = None
     out: Annotated[
