@@ -96,9 +96,16 @@ def test_a_validator_of_several_passes_judges_once(judge: Judge) -> None:
 
 @pytest.mark.parametrize("over", ["while :; do :; done", "sleep 1000"])
 def test_a_checker_that_was_over_a_limit_does_not_judge_again(judge: Judge, over: str) -> None:
-    """It would need as much again for the same output."""
+    """It would need as much again for the same output. On a busy machine it may not reach its limit of CPU time."""
     outcome, read = judge(IS_CHECKER, over)
-    assert (outcome.verdict, outcome.score, outcome.failed_program, outcome.final) == (JE, None, "checker", True)
+    is_too_busy = outcome.message == "the machine is too busy to judge"
+    program = "runner" if is_too_busy else "checker"
+    assert (outcome.verdict, outcome.score, outcome.failed_program, outcome.final) == (
+        JE,
+        None,
+        program,
+        not is_too_busy,
+    )
     assert len(read) == 1
 
 
