@@ -56,6 +56,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     Args:
         path: a zip, a tar or a directory.
         year: the contest's year; packages do not state it.
+        day: the contest day, for the column `day` of the rows.
 
     Raises:
         InputError: the package is missing, damaged, incomplete or contradicts itself.

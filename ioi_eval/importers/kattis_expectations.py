@@ -157,7 +157,7 @@ def _fits_any(pattern: str, path: str) -> bool:
 def _matches(pattern: str, path: str) -> bool:
     """Whether a pattern matches a path or a directory above it; `*` matches any characters of a name.
 
-    Only the star is special. `fnmatch` tries no place of a star twice.
+    Only the star is special. (`fnmatch` tries each star once, so no pattern takes exponential time.)
     """
     wanted, parts = pattern.strip("/").replace("[", "[[]").replace("?", "[?]").split("/"), path.split("/")
     return len(wanted) <= len(parts) and all(map(fnmatch.fnmatchcase, parts, wanted))

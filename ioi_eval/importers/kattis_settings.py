@@ -43,7 +43,7 @@ _LIMITS = frozenset((
 """The limits that the format has, before version 2023-07 and since."""
 _KEYS = ("problem_format_version", "type", "limits", "validation", "validator_flags", "grading", "constants")
 """The keys of `problem.yaml` that decide how submissions are judged."""
-_SIMILAR_KEYS = frozenset(("input_validator_flags", "output_validator_flags"))  # of other programs, not misspelled
+_KEYS_OF_OTHERS = frozenset(("input_validator_flags", "output_validator_flags"))  # that other programs read
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CONSTANT_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -121,7 +121,7 @@ class KattisSettings:
 
     def _note_misspelled_keys(self) -> None:
         """Note keys that are not read, and are similar to one that is missing. Packages have many keys of their own."""
-        others = [key for key in map(str, self.meta) if key not in _KEYS and key not in _SIMILAR_KEYS]
+        others = [key for key in map(str, self.meta) if key not in _KEYS and key not in _KEYS_OF_OTHERS]
         near = {key: similar(key, others, least=0.8) for key in _KEYS if self.meta.get(key) is None}
         for key, other in near.items():
             if other:

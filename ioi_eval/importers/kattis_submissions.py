@@ -60,8 +60,7 @@ class _UnknownVerdictError(InputError):
 class KattisSubmissions:
     """The submissions of a package in supported languages, with what is stated about them.
 
-    In a scoring problem the verdict of the whole is not that of each group, and if the validator gives scores, an
-    accepted output may still get less than full marks. Submissions in C++ may be compiled with a source of the package.
+    `has_linked_source`: whether submissions in C++ are compiled with a source of the package.
     """
 
     def __init__(
@@ -125,7 +124,7 @@ class KattisSubmissions:
             return ""
         if is_python_2(text):
             return "it is Python 2"
-        return "the package has a grader in C++, and we start none in Python" if self.has_linked_source else ""
+        return "the package has a grader in C++, and none for Python is supported" if self.has_linked_source else ""
 
     def _with_files_beside(self, path: str, files: tuple[str, ...]) -> tuple[str, ...]:
         """The files of a program, with those of the package that are put beside every program in Python."""
@@ -162,6 +161,7 @@ class KattisSubmissions:
     def _expected_verdicts(
         self, path: str, text: str, stated: Stated, *, is_accepted: bool
     ) -> tuple[str | None, Mapping[str, str]]:
+        """What is expected of the whole submission, and by subtask. In a scoring problem only AC holds for each."""
         verdicts, by_group = stated.verdicts, self._by_group(path, stated)
         expected = MODEL_SOLUTION if is_accepted and verdicts == ("AC",) else None
         if self.kind.scoring and (grades := _GRADES.search(text)):

@@ -2,7 +2,7 @@
 
 solutions/correct/author/output_01.txt      a directory; for BatchAndOutput tasks with a source beside the outputs
 solutions/correct/author.zip                a zip of outputs
-solutions/correct/output_01.txt             the only solution with this label
+solutions/correct/output_01.txt             a solution without a name of its own
 """
 
 from __future__ import annotations

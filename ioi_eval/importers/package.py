@@ -54,7 +54,7 @@ _FORMATS = {
 _BESIDE = frozenset({"subtasks", "subtasks.json", "tests"})
 """One of these is beside the root file of a CMS export or TPS task. Other directories have a `problem.json` too."""
 
-_BEFORE_TASK_MAKER = ("task.yaml.orig", "task.toml")
+_INPUTS_OF_TASK_MAKER = ("task.yaml.orig", "task.toml")
 _XML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)  # without `\Z`: quadratic time
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|kpp|tar|tgz|txz|tar\.\w+)$")
 
@@ -371,7 +371,7 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
 def _other_format(clean: dict[str, Any]) -> str:
     """What the package is instead, for a message: the format of its uppermost root file. If it has none, the archives
     in it; if it has no archives either, the root files of all formats, which are missing."""
-    known = {*_FORMATS, *_BEFORE_TASK_MAKER}
+    known = {*_FORMATS, *_INPUTS_OF_TASK_MAKER}
     paths = [path.parts for path in map(PurePosixPath, clean)]
     marked = {parts[:depth] for parts in paths for depth, part in enumerate(parts) if part in _BESIDE}
     roots = [parts for parts in paths if parts[-1] in known and (parts[-1] != ROOT_FILE or parts[:-1] in marked)]
@@ -382,7 +382,7 @@ def _other_format(clean: dict[str, Any]) -> str:
         others = ", ".join(name for name in _FORMATS if name != ROOT_FILE)
         return f"; nor is it of another format: it has no {others}, and no {ROOT_FILE} beside tests or subtasks"
     name = min((len(parts), parts[-1]) for parts in roots)[1]
-    if name in _BEFORE_TASK_MAKER:
+    if name in _INPUTS_OF_TASK_MAKER:
         return (
             f"; its {name} is for task-maker-rust, which makes task.yaml and the tests from it: run that on the task,"
             f" then use {_commands('task.yaml')}"

@@ -60,7 +60,8 @@ _KINDS = (
 
 
 class PackageFiles(ABC):
-    """The files in a package: for each path inside the object by which it is read, and links that are not followed."""
+    """The files in a package: `members` has for each path in it the object by which the file is read; `links` are the
+    links that are not followed."""
 
     instead_of_link = "; unpack the archive and import the directory"
 
