@@ -24,7 +24,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 
 NAME = "ioi-eval.toml"
-ANOTHER = "IOI_EVAL_CONFIG"
+PATH_VARIABLE = "IOI_EVAL_CONFIG"
 """The environment variable that names another file."""
 
 VARIABLES = ("IOI_EVAL_CACHE", "CXX", "PISTON_ENDPOINTS", "PISTON_MAX_REQUESTS_PER_ENDPOINT")
@@ -49,7 +49,7 @@ class ConfigFile:
 
 def path_of_file(environ: Mapping[str, str] | None = None) -> Path:
     """Where the file is, if there is one: at the path that `IOI_EVAL_CONFIG` names, else in the working directory."""
-    return Path((os.environ if environ is None else environ).get(ANOTHER) or NAME)
+    return Path((os.environ if environ is None else environ).get(PATH_VARIABLE) or NAME)
 
 
 def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
@@ -59,14 +59,14 @@ def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
         InputError: the file cannot be read or is not TOML; or `[environment]` sets a variable that this package does
             not read, or a value that is neither text nor a number.
     """
-    named = (os.environ if environ is None else environ).get(ANOTHER)
+    named = (os.environ if environ is None else environ).get(PATH_VARIABLE)
     path = path_of_file(environ)
     try:
         if not named and not path.is_file():
             return ConfigFile()
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        source = f", which {ANOTHER} names," if named else ""
+        source = f", which {PATH_VARIABLE} names," if named else ""
         raise InputError(f"{path}{source} cannot be read: {error.strerror}") from None
     except ValueError as error:  # not UTF-8, or not TOML
         raise InputError(f"{path} is not a TOML file: {error}") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ioi_eval.cli import options
-from ioi_eval.cli.apps_options import Problems, Rules
+from ioi_eval.cli.apps_options import AppsRules, ChosenProblems
 from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.run_options import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions
@@ -34,8 +34,8 @@ class AppsScoreCall(RunOptions):
     row_options: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
     dumps: Annotated[list[str], argument("DUMP", f"{_PROGRAMS}; or several of these.")]
-    problems: Annotated[Problems, OptionGroup()]
-    rules: Annotated[Rules, OptionGroup()] = field(default_factory=Rules)
+    problems: Annotated[ChosenProblems, OptionGroup()]
+    rules: Annotated[AppsRules, OptionGroup()] = field(default_factory=AppsRules)
     pass_at: Annotated[
         list[int] | None,
         option(
@@ -97,10 +97,10 @@ def score(call: Annotated[AppsScoreCall, OptionGroup()]) -> int:
 class AuditCall:
     """What the user asks for: a group of options."""
 
-    problems: Annotated[Problems, _PROBLEMS]
+    problems: Annotated[ChosenProblems, _PROBLEMS]
     out: Annotated[Path | None, option("--out FILE", "Write the list to FILE, results and journal to FILE.run.")] = None
     solutions: Annotated[int | None, option("--solutions N", "At most N solutions of each problem.", min=1)] = None
-    rules: Annotated[Rules, _RULES] = field(default_factory=Rules)
+    rules: Annotated[AppsRules, _RULES] = field(default_factory=AppsRules)
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
     bar: options.Bar = None
 
@@ -128,8 +128,8 @@ class ExplainCall:
     """What the user asks for: a group of options."""
 
     dump: Annotated[str, argument("DUMP", f"{_PROGRAMS}.")]
-    problems: Annotated[Problems, _PROBLEMS]
-    rules: Annotated[Rules, _RULES] = field(default_factory=Rules)
+    problems: Annotated[ChosenProblems, _PROBLEMS]
+    rules: Annotated[AppsRules, _RULES] = field(default_factory=AppsRules)
     compat: Annotated[
         list[str] | None, option("--compat P", "Compare with this grader; may be repeated. By default with all.")
     ] = None

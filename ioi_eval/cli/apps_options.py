@@ -27,7 +27,7 @@ SPLITS = ("test", "train")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problems:
+class ChosenProblems:
     """The problems that the user selected from a data set: a group of options. Some commands have no `--config`."""
 
     dataset: Annotated[str, option("--dataset SRC", f"The problems: {options.SOURCE} (codeparrot/apps).")]
@@ -144,7 +144,7 @@ class Problems:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class AppsRules:
     """How programs are run and judged: a group of options, some of which only some commands have."""
 
     comparator: Annotated[

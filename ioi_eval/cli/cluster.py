@@ -38,7 +38,7 @@ MostGb = Annotated[
         "--max-gb N", "The most GB that these packages may take on a worker; 20 by default.", min=0, max=options.MAX_GB
     ),
 ]
-_MAX_GB = 20.0
+_DEFAULT_GB = 20.0
 Prune = Annotated[bool, option("--prune", "Remove all other problems' packages from the workers.")]
 
 
@@ -113,7 +113,7 @@ class ChosenPackages:
     ] = None
     problems: Annotated[
         str | None,
-        option("--problems P", "The packages of these problems, such as open-r1/ioi."),
+        option("--problems P", "The packages of the problems in these rows, such as open-r1/ioi."),
     ] = None
     tests: Annotated[str | None, option("--tests T", "Their tests; open-r1/ioi-test-cases by default.")] = None
     year: options.Years = None
@@ -152,7 +152,7 @@ def install(
         raise InputError("--problems needs --repository DIR, the directory that the workers' PISTON_REPO_URL serves")
     from ioi_eval.cli import problem_packages
 
-    max_bytes = int((_MAX_GB if max_gb is None else max_gb) * 1e9)
+    max_bytes = int((_DEFAULT_GB if max_gb is None else max_gb) * 1e9)
     return _show_changes(*problem_packages.install(chosen, repository, url=url, max_bytes=max_bytes, prune=prune))
 
 
@@ -244,7 +244,7 @@ class Abilities:
 
     Args:
         bundled, classic: what was found out about it in this profile; `None` if it does not support it.
-        why_not: why it does not, for each profile that it does not support; or why it is not used all the same.
+        why_not: why it does not support a profile, and why it is not used by default although it supports one.
     """
 
     url: str
@@ -254,8 +254,7 @@ class Abilities:
 
     @property
     def is_usable(self) -> bool:
-        """Whether a run uses this worker that forces neither a profile nor an isolation; the doctor decides in the same
-        way.
+        """Whether a run without --profile and --isolation uses this worker; the doctor decides in the same way.
 
         A worker that can run our package in the classic profile only is not used: what `bundled` lacks should be fixed.
         """

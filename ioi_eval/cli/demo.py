@@ -28,7 +28,7 @@ def demo(
     from ioi_eval import sample
     from ioi_eval.cli import apps_scoring, scoring
     from ioi_eval.cli.apps import AppsScoreCall
-    from ioi_eval.cli.apps_options import Problems, Rules
+    from ioi_eval.cli.apps_options import AppsRules, ChosenProblems
     from ioi_eval.cli.sandboxes import SandboxChoice, SandboxOptions
     from ioi_eval.cli.score import ScoreCall
 
@@ -46,8 +46,8 @@ def demo(
     apps = apps_scoring.score(
         AppsScoreCall(
             dumps=[str(files / "dump.jsonl")],
-            problems=Problems(dataset=str(files / "problems.jsonl")),
-            rules=Rules(timeout=TIME_LIMIT_S),
+            problems=ChosenProblems(dataset=str(files / "problems.jsonl")),
+            rules=AppsRules(timeout=TIME_LIMIT_S),
             out=out / "apps",
             sandbox=sandbox,
             watch=watch,

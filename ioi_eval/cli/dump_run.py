@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.outputs import Earlier
+from ioi_eval.cli.outputs import EarlierResults
 from ioi_eval.cli.run_options import RunOptions
 from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.watching import emit_judging_begins, emit_summary
@@ -83,7 +83,7 @@ async def judge_dump(
 
 def _tell_replaced(call: RunOptions, options: Mapping[str, Any], rows: int) -> None:
     """Print a line if this run will replace results of an earlier one with fewer; the journal keeps them."""
-    before = Earlier.of(call.out)
+    before = EarlierResults.of(call.out)
     earlier_dump = before.options.get("dump")
     if not before.command:
         return

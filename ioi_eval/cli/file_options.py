@@ -94,7 +94,7 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str, ca
 
 
 def _why_wrong(value: object, option: TyperOption) -> str:
-    """Why a value cannot be typed on a command line, so that the parser would not refuse its text; else empty."""
+    """Why a value is wrong that the parser would accept as text; empty if nothing is."""
     items = value if isinstance(value, list) and option.multiple else [value]
     if any(isinstance(item, list | dict) for item in items):
         return "one value is wanted, not a list or a table"

@@ -26,7 +26,7 @@ _WRITTEN = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
+class EarlierResults:
     """The results that an earlier run left in a directory.
 
     Args:
@@ -40,7 +40,7 @@ class Earlier:
 
     @classmethod
     def of(cls, directory: Path) -> Self:
-        """The results in a directory. If its summary cannot be read we did not write it, and there are no results."""
+        """The results in a directory; those whose summary cannot be read count as none."""
         if os.path.exists(directory / "validation.json"):  # before the summary, which `report` writes there
             return cls(command=VALIDATE)
         try:
@@ -70,7 +70,7 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
             raise InputError(
                 f"--out {out}: {source} is read by this command, whose results would replace it; choose another --out"
             )
-    before = Earlier.of(out)
+    before = EarlierResults.of(out)
     if before.command not in ("", command):
         raise InputError(
             f"--out {out} holds results of {before.command}, which this would replace; choose another --out"
@@ -93,7 +93,7 @@ def _command_with(options: Mapping[str, Any]) -> str:
     return SCORE if "tests" in options else ""
 
 
-def _refuse_foreign(out: Path, names: Iterable[str], before: Earlier) -> None:
+def _refuse_foreign(out: Path, names: Iterable[str], before: EarlierResults) -> None:
     """Refuse a directory with files of these names if no run has written there.
 
     A run leaves a journal, and a summary that names its dump. (The summary that `report` makes of several directories

@@ -110,7 +110,8 @@ _CONFUSED = 0.9
 """How similar two options of a command are if one may have been typed for the other: `--problem`, `--problems`."""
 
 _LIKELY = 0.8
-"""How similar an option is to the one that is meant, if other commands have one of just the name that is typed."""
+"""How similar to the typed name an option of the command must be to be suggested, if another command has an option of
+exactly this name."""
 
 
 def _explain(ctx: Any, error: BaseException, typed: Sequence[str] = ()) -> None:

@@ -30,8 +30,8 @@ ALL = "all"
 
 _NOT_ASKED = "not asked, because a worker crashed when it was asked for a package"
 
-_NONE = "none on workers that answer"
-"""What stands for a package if no worker that answers has any."""
+_NO_PACKAGE = "none on workers that answer"
+"""Printed in place of a package's name if no worker that answers has any."""
 
 Changed = tuple[Mapping[str, Sequence[PackageChange]], Mapping[str, str]]
 """The changes on all workers, and the problem of each package, both by the package's name."""
@@ -85,7 +85,7 @@ def uninstall(chosen: ChosenPackages) -> Changed:
     presence = asyncio.run(presences(urls))
     installed = _installed(presence, None if is_all else named.keys())
     if not installed and any(each.why_not for each in presence):
-        return {_NONE: [_answer(each) for each in presence]}, {}
+        return {_NO_PACKAGE: [_answer(each) for each in presence]}, {}
     if not installed:
         tell("no worker has any of these packages")
     changes, removed = _Changes(), dict[str, list[PackageChange]]()

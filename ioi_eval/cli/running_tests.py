@@ -10,7 +10,7 @@ from pathlib import Path
 from ioi_eval.cli import scoring
 from ioi_eval.cli.dump_run import push
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.outputs import SCORE, Earlier
+from ioi_eval.cli.outputs import SCORE, EarlierResults
 from ioi_eval.cli.run_tests import RunTestsCall
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.errors import InputError
@@ -63,7 +63,7 @@ def _calls(call: RunTestsCall) -> tuple[ScoreCall, ...]:
 def _occupied(directory: Path) -> dict[str, str]:
     """The directories that already have results, or the journal of a run that was killed, each with its data set."""
     paths = directory.iterdir() if directory.is_dir() else ()
-    runs = {path.name: Earlier.of(path).options or options_of_first_run(path) for path in paths if path.is_dir()}
+    runs = {path.name: EarlierResults.of(path).options or options_of_first_run(path) for path in paths if path.is_dir()}
     return {name: str(options["dump"]) for name, options in runs.items() if options.get("dump")}
 
 
@@ -71,7 +71,9 @@ def _add_pages(hub: HubResults | None, command: RunTestsCall, call: ScoreCall, o
     """Write the reports of a finished data set and the overview; push them with its results, if there is a `hub`."""
     name, reports = call.out.name, command.local_results_path / REPORTS
     written = write_pages(reports / name, call.out, id_column=call.id_column)
-    directories = [path for path in sorted(command.local_results_path.iterdir()) if Earlier.of(path).command == SCORE]
+    directories = [
+        path for path in sorted(command.local_results_path.iterdir()) if EarlierResults.of(path).command == SCORE
+    ]
     finished = {path.name: path for path in directories if (path / SUMMARY).is_file()}
     write_text(reports / INDEX, overview_page(finished))
     print(f"Pages:   {reports / name / INDEX} and {len(written) - 1} more", flush=True)

@@ -15,7 +15,7 @@ from ioi_eval.apps.result_rows import error_of, judged_columns
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.apps_executor import opened_executor
-from ioi_eval.cli.apps_options import SPLITS, Rules
+from ioi_eval.cli.apps_options import SPLITS, AppsRules
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.readiness import make_ready
@@ -327,11 +327,11 @@ async def _rerun_apps(
     return {**row, **judged_columns(result), "error": error_of(result)}
 
 
-def _rules(results: ResultSet, row: Mapping[str, Any]) -> Rules:
+def _rules(results: ResultSet, row: Mapping[str, Any]) -> AppsRules:
     """The rules of the run, as far as its summary and the row record them."""
     options, judged_by = results.options, str(row.get("judged_by") or "lines")
     memory = options.get("memory_limit_bytes")
-    return Rules(
+    return AppsRules(
         comparator="lines" if judged_by in NAMES else judged_by,
         compat=judged_by if judged_by in NAMES else None,
         timeout=options.get("time_limit_s"),

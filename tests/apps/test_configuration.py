@@ -9,7 +9,7 @@ import pytest
 
 from ioi_eval.apps.configuration import Configuration, read_configuration
 from ioi_eval.apps.settings import TIME_LIMIT_S
-from ioi_eval.cli.apps_options import Rules
+from ioi_eval.cli.apps_options import AppsRules
 from ioi_eval.compat import grader_named
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps_selection import Sampling
@@ -36,7 +36,7 @@ def test_known_keys_are_read(tmp_path: Path) -> None:
 def test_a_timeout_of_mcpbr_only_shortens_tests() -> None:
     """It is of a whole task there. An option for the time limit has precedence."""
     for compat, most in ((None, TIME_LIMIT_S), ("mcpbr", grader_named("mcpbr").per_test_s)):
-        rules = Rules(compat=compat)
+        rules = AppsRules(compat=compat)
         limits = [
             rules.settings(Configuration(timeout_seconds=seconds), isolation=None).time_limit_s
             for seconds in (0.5, most + 1)

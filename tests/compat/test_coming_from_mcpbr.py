@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.configuration import Configuration
-from ioi_eval.cli.apps_options import Rules
+from ioi_eval.cli.apps_options import AppsRules
 from tests.apps_rows import DOUBLE, write_rows
 from tests.compat.coming_from import PROBLEMS, Cells, apps, cases, read, run, without_row, write
 from tests.forked_commands import forked_commands
@@ -118,7 +118,7 @@ def _m_seconds(row: Cells, folder: Path) -> None:
     for seconds, limit in (("300", 10.0), ("3", 3.0)):
         configured(row[0].replace("300", seconds), folder)
         assert json.loads((folder / "DIR/summary.json").read_text())["options"]["time_limit_s"] == limit
-    assert Rules(timeout=5.0).settings(Configuration(timeout_seconds=3.0), isolation=None).time_limit_s == 5.0
+    assert AppsRules(timeout=5.0).settings(Configuration(timeout_seconds=3.0), isolation=None).time_limit_s == 5.0
 
 
 def _m_others(_: Cells, folder: Path) -> None:
