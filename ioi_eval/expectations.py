@@ -77,9 +77,9 @@ def is_judged(result: SubtaskResult) -> bool:
 def deciding_test(result: SubtaskResult) -> TestOutcome | None:
     """The test that gave the subtask its verdict; `None` if no test was run.
 
-    It is the first one with the lowest score. If the subtask scores 0 with another verdict than that one, a score is
-    over the threshold (`GroupThreshold`): then it is the one with the highest score, which is certainly over it. If a
-    later test is WA with 0, it is that one, though the one over the threshold decided.
+    It is the first one with the lowest score. Under `GroupThreshold` a score over the threshold may decide instead:
+    then the verdict is not that of the first one, and the test with the highest score is taken. (If the first one is
+    WA too, it is taken although it did not decide.)
     """
     scored = [(test.score, test) for test in result.tests if test.score is not None]
     if result.score is None or not scored:

@@ -25,7 +25,7 @@ from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.inputs import TextPart, beginning
 from ioi_eval.report.result_files import MCPBR_RECORDS, RESULTS
-from ioi_eval.report.result_values import deciding_test
+from ioi_eval.report.result_values import deciding_test_name
 from ioi_eval.report.rows import to_json
 from ioi_eval.report.totals import CpuSplit, count_run
 
@@ -91,7 +91,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         reason = reason_of(entry.row.values, result.verdict, candidate.submission.extraction)
         whole = result_row(entry, judged_program, reason=reason)
         line, input_of = apps_line(whole[TEST_RESULTS]), partial(self._input_of, candidate.problem.id)
-        tests_id = tests.write(line, candidate.problem.id, input_of, deciding=deciding_test(whole))
+        tests_id = tests.write(line, candidate.problem.id, input_of, deciding=deciding_test_name(whole))
         row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: tests_id}
         lines = to_json(row), to_json(sample_record(entry, result))
         self.summary.add(whole, entry.row.values, reason=reason, errors=result.errors)

@@ -35,7 +35,7 @@ from ioi_eval.problems.time_scale import scaled
 from ioi_eval.report.inputs import TextPart, beginning, stored_input
 from ioi_eval.report.result_files import RESULTS
 from ioi_eval.report.result_sets import Family, Name, ResultSet
-from ioi_eval.report.result_values import deciding_test, has_run, tests_of
+from ioi_eval.report.result_values import deciding_test_name, has_test_details, tests_of
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.submission_text import Limits, TestTexts, listing, submission_text
 from ioi_eval.report.texts import counted, printable
@@ -118,7 +118,7 @@ def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
     """The test that the user named, else the one that gave the verdict; `None` if none failed or ran."""
     tests = tests_of(row)
     if call.test is None:
-        return deciding_test(row) if has_run(row) else None
+        return deciding_test_name(row) if has_test_details(row) else None
     if call.test not in tests:
         existing = listed(map(printable, tests), most=20) if tests else "none, as nothing was run"
         raise InputError(f"this submission has no test {call.test}; it has {existing}")

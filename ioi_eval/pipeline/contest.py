@@ -21,7 +21,7 @@ from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
 from ioi_eval.report.markdown import markdown_report
-from ioi_eval.report.result_values import deciding_test
+from ioi_eval.report.result_values import deciding_test_name
 from ioi_eval.report.rows import JudgedSubmission, ResultColumns, refused_row, to_json
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import CpuSplit, count_run, distinct_outcomes, judge_error
@@ -140,7 +140,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         whole = ResultColumns.of(judged, unscored=self._unscored)
         subtasks, line = compact.without_tests(whole.reference["all_subtasks_results"])
         cases = judged.problem.tests
-        deciding = deciding_test({**whole.reference, "verdict": judged.result.verdict})
+        deciding = deciding_test_name({**whole.reference, "verdict": judged.result.verdict})
         key = str(judged.problem.key)
         tests_id = tests.write(line, key, lambda test: beginning(cases[test].input), deciding=deciding)
         encoded = to_json(subtasks).removesuffix(b"\n")

@@ -24,7 +24,7 @@ from ioi_eval.report.html_rows import PageResults, PageRow
 from ioi_eval.report.result_files import INPUTS, line_at
 from ioi_eval.report.result_values import (
     NOT_FAILED,
-    deciding_test,
+    deciding_test_name,
     message_of_test,
     name_of_test,
     points_of_subtask,
@@ -145,7 +145,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
     has_program = row.verdict != Verdict.NC  # else nothing ran, and neither tests nor subtasks have details
     subtasks = values.get("all_subtasks_results") or [] if has_program else []
     tests = tests_of(values) if has_program else {}
-    deciding = deciding_test({**values, "verdict": row.verdict}) if has_program else None
+    deciding = deciding_test_name({**values, "verdict": row.verdict}) if has_program else None
     names = list(tests)
     if len(names) > MAX_TESTS:  # the deciding one first, then other failed ones
         names = sorted(names, key=lambda name: (name != deciding, tests[name]["status"] in NOT_FAILED))[:MAX_TESTS]

@@ -141,7 +141,7 @@ def tests_of(row: ResultRow) -> dict[str, Mapping[str, Any]]:
     return tests
 
 
-def deciding_test(row: ResultRow) -> str | None:
+def deciding_test_name(row: ResultRow) -> str | None:
     """The name of the test that gave a result of either family its verdict; `None` if no test failed.
 
     For APPS it is the first one with that verdict. For contest problems it is that of the first subtask with that
@@ -152,10 +152,10 @@ def deciding_test(row: ResultRow) -> str | None:
         return _deciding(row.get("test_results") or (), verdict)
     failed = [subtask for subtask in _subtasks(row) if subtask["status"] != Verdict.AC]
     holder = next((subtask for subtask in failed if subtask["status"] == verdict), failed[0] if failed else None)
-    return None if holder is None else deciding_test_of(holder)
+    return None if holder is None else deciding_test_name_in(holder)
 
 
-def deciding_test_of(subtask: Mapping[str, Any]) -> str | None:
+def deciding_test_name_in(subtask: Mapping[str, Any]) -> str | None:
     """The name of the test that gave a subtask its verdict; `None` if no test failed.
 
     It is the first test with the lowest score. Under `GroupThreshold` a score over the threshold may decide, and the
@@ -180,8 +180,8 @@ def _known_score(test: Mapping[str, Any]) -> float:
     return float(test.get("score") or 0.0)
 
 
-def has_run(row: ResultRow) -> bool:
-    """Whether a test of a result was run, or the tests have different reasons why none was."""
+def has_test_details(row: ResultRow) -> bool:
+    """Whether the tests of a result say more than the result itself: one was run, or their messages differ."""
     tests = tests_of(row).values()
     has_result = any(test.get("time_s") is not None or test["status"] not in MAY_NOT_HAVE_RUN for test in tests)
     return has_result or len({message_of_test(test) for test in tests} - {""}) > 1

@@ -15,9 +15,9 @@ from ioi_eval.config import MIB
 from ioi_eval.model import Verdict
 from ioi_eval.report.inputs import TextPart
 from ioi_eval.report.result_values import (
-    deciding_test_of,
+    deciding_test_name_in,
     full_marks_of,
-    has_run,
+    has_test_details,
     message_of_test,
     points_of_subtask,
     problem_name_of,
@@ -75,7 +75,7 @@ def submission_text(
     parts = [_head(row, name), _code(row)]
     if (message := row.get("compile_message")) and message != row.get("error"):
         parts.append(f"{'Compiler' if row.get('code') else 'Why'}:\n" + _indented(excerpt(str(message), lines=60)))
-    parts += [_subtasks(row), _tests(row, limits) if has_run(row) or test is not None else ""]
+    parts += [_subtasks(row), _tests(row, limits) if has_test_details(row) or test is not None else ""]
     if test is not None:
         parts.append(_one_test(tests_of(row)[test], test, limits, texts))
     return escaped_text("\n\n".join(part for part in parts if part))
@@ -163,7 +163,7 @@ def _subtasks(row: Mapping[str, Any]) -> str:
             printable(str(subtask["subtask"])),
             str(subtask["status"]),
             f"{points(points_of_subtask(subtask))}/{points(subtask['points'])}",
-            printable(deciding_test_of(subtask) or ""),
+            printable(deciding_test_name_in(subtask) or ""),
         )
         for subtask in row.get("all_subtasks_results") or ()
     ]

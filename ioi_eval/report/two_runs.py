@@ -47,7 +47,7 @@ class RowFilter:
 
     @property
     def labels(self) -> frozenset[tuple[str, ...]]:
-        """The labels of rows with the value: of the text, and of the number that it may be (that of 1.0 is 1)."""
+        """The labels (`label_of`) of rows with the value: as text, and as a number if it is one (for 1.0: 1)."""
         labels = {(label_of(self.value),)}
         with suppress(ValueError):
             if math.isfinite(number := float(self.value)):

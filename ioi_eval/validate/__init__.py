@@ -91,7 +91,7 @@ class ValidationRun:
         return by_key
 
     def _find_earlier(self, problem: ProblemKey, fingerprints: Sequence[str]) -> SubmissionResult | None:
-        """The stored result of a program with one of these fingerprints, under the id of the submission judged then."""
+        """The stored result of a program with one of these fingerprints, with the id that it was judged under."""
         if self._journal is None:
             return None
         for fingerprint in fingerprints:

@@ -17,7 +17,7 @@ from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 
 _NOTE_CHARS = 1000
 _NAMED = 5  # of the rows that state nothing
-_DIGITS = 9  # of points: a statement may be that some are missing, as in 99.999999
+_DIGITS = 9  # of points: importers state "less than 100" as at most 99.999999
 
 
 @dataclass(slots=True, kw_only=True)

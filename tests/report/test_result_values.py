@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.model import Verdict
 from ioi_eval.report.result_values import (
     VERDICT_NAMES,
-    deciding_test,
+    deciding_test_name,
     problem_name_of,
     share_of,
     submission_of,
@@ -67,7 +67,7 @@ def graded(verdict: str | None, **subtasks: tuple[str, str]) -> dict[str, Any]:
 )
 def test_the_deciding_test_is_the_one_that_gave_the_verdict(row: dict[str, Any], name: str | None) -> None:
     """Not the first that failed: before it there may be tests with a part of the score, and other subtasks."""
-    assert deciding_test(row) == name
+    assert deciding_test_name(row) == name
 
 
 def test_a_row_that_names_no_problem_or_submission() -> None:

@@ -11,7 +11,7 @@ from ioi_eval.cli.reporting import remake
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
 from ioi_eval.report.inputs import TextPart
 from ioi_eval.report.markdown_pages import write_pages
-from ioi_eval.report.result_values import has_run
+from ioi_eval.report.result_values import has_test_details
 from ioi_eval.report.rows import JudgedSubmission, refused_row, result_row
 from ioi_eval.report.submission_text import Limits, TestTexts, listing, submission_text
 from ioi_eval.scores import submission_result
@@ -50,7 +50,7 @@ def test_a_table_of_tests_is_shown_if_useful(
     result = submission_result(PROBLEM, submission, compiled, outcomes)
     judged = JudgedSubmission(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
     row = result_row({"uuid": "s"}, judged, target_subtask=None)
-    assert has_run(row) == has_tests
+    assert has_test_details(row) == has_tests
     text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
     assert (text.count(REASON), "feedback" in text) == (reasons, has_tests)
     text = submission_text(row, ("2024/nile", "s"), Limits(), test="2", texts=TestTexts())

@@ -81,8 +81,8 @@ FORMAT = ExportFormat(
     default_path=".eval_results/",
     settings={
         "dataset": "the Hub id of the benchmark (the data set on the Hub from which the run read its problems)",
-        "task_id": "the task in the benchmark's eval.yaml (default)",
-        "metric": "score or pass@K (score for contests, pass@1 for APPS)",
+        "task_id": "the task in the benchmark's eval.yaml, by default the one called default",
+        "metric": "score or pass@K; by default score for contests, pass@1 for APPS",
         "source_url": "a page with more of these results",
         "source_name": "what that page is called",
         "notes": "how the answers were made",

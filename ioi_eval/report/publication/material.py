@@ -14,7 +14,14 @@ from ioi_eval.estimates import Estimate, means_of_problems
 from ioi_eval.report.groups import MAX_GROUPS, MODEL_COLUMNS, NONE, Grouping, group_name
 from ioi_eval.report.result_files import not_a_result_row
 from ioi_eval.report.result_sets import Family, ResultSet
-from ioi_eval.report.result_values import deciding_test, full_marks_of, message_of_test, share_of, tests_of, verdict_of
+from ioi_eval.report.result_values import (
+    deciding_test_name,
+    full_marks_of,
+    message_of_test,
+    share_of,
+    tests_of,
+    verdict_of,
+)
 from ioi_eval.report.texts import excerpt, points
 from ioi_eval.rows import is_hub_id
 from ioi_eval.selection import ResultRow
@@ -188,7 +195,7 @@ def details(row: ResultRow) -> str:
     if row.get("code_compiles") is False or verdict_of(row) in {"CE", "NC"}:
         parts += excerpt(str(row.get("compile_message") or row.get("message") or ""), lines=_LINES, width=_WIDTH)
     tests = tests_of(row)
-    name = deciding_test(row)
+    name = deciding_test_name(row)
     if name is not None:
         test = tests[name]
         first, *more = excerpt(message_of_test(test), lines=_LINES, width=_WIDTH) or [""]
