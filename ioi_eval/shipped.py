@@ -36,11 +36,10 @@ _BUILT = Path(__file__).resolve().parent / "built"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedProgram:
-    """A compiled program in this package: the file's content, `None` if the program must be compiled; and why the file
-    cannot be used, and what to do, empty if it can be used, or there is none."""
+    """A compiled program in this package."""
 
-    content: bytes | None = None
-    why_not: str = ""
+    content: bytes | None = None  # of the file; `None` if the program must be compiled
+    why_not: str = ""  # why an existing file cannot be used, and what to do
 
 
 def content_for(name: str, machine: str) -> bytes | None:

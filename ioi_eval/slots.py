@@ -82,8 +82,8 @@ class Slots:
 
     @asynccontextmanager
     async def take(self, *, alone: bool = False, delays_alone: bool = False) -> AsyncIterator[int]:
-        """Hold one slot, or all of them (`alone`); yields the number of the (first) slot. Who holds one for long
-        (`delays_alone`) keeps only those waiting that must run alone: any number of other jobs may overtake these."""
+        """Hold one slot, or all of them (`alone`); yields the number of the (first) slot. With `delays_alone` it is
+        held for long, so until it is free any number of other jobs may overtake those that must run alone."""
         holder = await self._acquire(self._waiting_alone if alone else self._waiting, delays_alone=delays_alone)
         try:
             yield holder.held[0]

@@ -133,7 +133,7 @@ class Tools:
 
 
 def _existing(tool: T | str) -> T:
-    """The tool; raise SetupError if it is the reason why there is none."""
+    """The tool; SetupError if the text says why there is none."""
     if isinstance(tool, str):
         raise SetupError(tool)
     return tool

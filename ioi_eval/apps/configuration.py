@@ -39,7 +39,7 @@ VALUES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 """The keys that are read here, and for each what its value must be."""
 
 _ALIKE = 0.9
-"""A key that is as similar to one of these is misspelt. mcpbr's own `eval_timeout_seconds` has 0.86."""
+"""A key that is at least so similar to one of these is misspelt. mcpbr's own `eval_timeout_seconds` has 0.86."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,7 @@ class Row:
         return value is not None and not (isinstance(value, float) and math.isnan(value))
 
     def states(self, column: str) -> bool:
-        """Whether the column has a value, and not an empty text, which a table made from a CSV file has for none."""
+        """Whether the column has a value, not counting an empty text: tables from CSV files have it for none."""
         value = self.values.get(column)
         return self.has(column) and not (isinstance(value, str) and not value)
 

@@ -234,8 +234,8 @@ def _require_all_parts(paths: Iterable[str]) -> None:
 
 
 def _require_split(split: str | None, names: tuple[str, str], path: Path) -> None:
-    """Refuse a source that is not the wanted split (`None`: any); its `names` are the split that it says it is, or
-    nothing, and its directory's name."""
+    """Refuse a source that is not the wanted split (`None`: any). Its `names` are the split that it states, empty if it
+    states none, and the name of its directory, which may be that of a split."""
     if split is not None and split not in names:
         problem = f"is the split {names[0]}, not" if names[0] else "has no splits, so there is none called"
         raise InputError(
