@@ -83,7 +83,9 @@ def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = l
     """The model's text in a row: `generation` if it is not blank, else the answer in `messages`, if there is one."""
     items = row.plain_value("generation")
     if isinstance(items, list) and any(isinstance(item, Mapping | list) for item in items):
-        raise row.error("generation has messages of a conversation; the column for these is messages")
+        raise row.error(
+            "generation is a list, and not of texts; each item must be a text, and a conversation belongs in messages"
+        )
     generation = row.optional_text("generation")
     if generation is not None and generation.strip():
         return generation

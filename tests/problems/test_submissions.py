@@ -116,8 +116,10 @@ def test_any_column_can_be_the_id() -> None:
         ({}, "the row has no program: it needs one of the columns code, .*; its columns are: uuid, problem_id, year"),
         ({"code": 5}, "code is 5; it must be a text"),
         ({"generation": ["a"]}, "generation is \\['a'\\]"),
-        ({"generation": [{"role": "assistant", "content": "x"}]}, "the column for these is messages"),
-        ({"generation": [[{"role": "assistant", "content": "x"}]]}, "the column for these is messages"),
+        ({"generation": [{"role": "assistant", "content": "x"}]}, "a conversation belongs in messages"),
+        ({"generation": [[{"role": "assistant", "content": "x"}]]}, "a conversation belongs in messages"),
+        ({"generation": [{"text": "x", "finish_reason": "stop"}]}, "each item must be a text"),
+        ({"generation": [["x"]]}, "each item must be a text"),
         ({"code": "x", "year": "soon"}, "year is 'soon'"),
         ({"code": "x", "uuid": ["u"]}, "uuid is \\['u'\\]"),
         (
