@@ -27,7 +27,6 @@ class FifoCloses {
  public:
   explicit FifoCloses(Job& job)
       : inotify_(job.fifo_inotify),
-        interactive_(rules_of(job.plan.task).interactive),
         forgeable_(job.plan.shows_fifos() && job.machine.can.landlock == 0),
         first_(job.directories.size(), Nobody),
         closed_by_manager_(first_.size(), 0) {
@@ -93,10 +92,7 @@ class FifoCloses {
           // The manager may close one FIFO only to send an end of file. So it counts once the manager has closed both.
           if ((event->mask & w.of_manager) == 0) continue;
           closed_by_manager_[w.process] |= w.of_manager;
-          // An interactor's FIFOs are its descriptors 0 and 1, which may be closed before `errors`. So closing the one that it reads
-          // is enough.
-          bool reads_no_more = interactive_ && w.of_manager == IN_CLOSE_NOWRITE;
-          bool has_left = reads_no_more || (closed_by_manager_[w.process] == IN_CLOSE && !forgeable_);
+          bool has_left = closed_by_manager_[w.process] == IN_CLOSE && !forgeable_;
           if (manager_ends_ || has_left) first_[w.process] = TheManager;
         }
         at += static_cast<ssize_t>(sizeof *event + event->len);
@@ -115,7 +111,6 @@ class FifoCloses {
     watched_.push_back({descriptor, process, of_process, of_manager});
   }
   Fd& inotify_;  // of the job
-  bool interactive_;
   // Without Landlock the process can open and close the manager's side of the FIFOs too: then only the manager's termination
   // counts.
   bool forgeable_;

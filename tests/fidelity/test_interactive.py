@@ -177,6 +177,19 @@ def test_a_failure_after_a_rejection_does_not_count(full_bench: Any, problem_fro
     assert wrong(cases, full_bench.outcomes(problem, program)) == []
 
 
+def test_an_interactor_that_opens_its_stdin_again(full_bench: Any, problem_from: Any) -> None:
+    """That it closes what it opened by name does not count as its end: a failure of the program's own is RE."""
+    again = "read x < /dev/stdin; echo {}; read x || exit {}"
+    cases: Cases = {
+        f"{how} {code}": (again.format(how, code), RE, 0.0) for how in ("crash", "segv") for code in (43, 42, 1)
+    }
+    cases |= {f"rejected {number}": ("read x < /dev/stdin; exit 43", WA, 0.0) for number in range(5)}
+    cases |= {"closes both": ("read x; exec 0<&-; exec 1>&-; exit 43", WA, 0.0)}
+    problem = task(problem_from, cases, interactive(CheckerProtocol.KATTIS))
+    program = PROGRAM.replace("char word[100];", 'char word[100]; std::puts("1"); std::fflush(stdout);')
+    assert wrong(cases, full_bench.outcomes(problem, program)) == []
+
+
 def test_whole_scores_stand_for_points_of_a_table(full_bench: Any, problem_from: Any) -> None:
     """The points are those of the first entry that is not below the score. Without one, or without a score, their
     number is unknown. A rejected output has none.
