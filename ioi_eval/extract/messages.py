@@ -38,6 +38,13 @@ def last_answer(messages: Sequence[object]) -> str | None:
     return content_text(content)
 
 
+def is_prompt(messages: object) -> bool:
+    """Whether these are only messages to a model, without any answer."""
+    if not (isinstance(messages, list) and messages):
+        return False
+    return all(isinstance(message, Mapping) and message.get("role") in _ASKING for message in messages)
+
+
 def last_text(messages: Sequence[object]) -> str:
     """The last message of any role if its content is a text, else an empty text. The rule of Eval Protocol's code."""
     last = messages[-1] if messages else None

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, RowError
+from ioi_eval.extract.messages import is_prompt
 from ioi_eval.problems.row import Row, misspelling, warn_of_misspelled
 
 FIRST = 100
@@ -43,15 +44,30 @@ def check_first_rows(
     first = list(islice(rows, FIRST))
     names = dict.fromkeys(name for row in first for name in row.names)
     for need in needs:
-        # a column that was read must have a value; of others, the name is enough
-        has = (row.has(name) if name in row.values else name in row.names for row in first for name in need.columns)
-        if first and not any(has):
+        if first and not any(_has(row, name) for row in first for name in need.columns):
             of = f"none of the first {len(first)} rows" if len(first) > 1 else "no row"
             null = [column for column in need.columns if column in names]
-            why = f" ({' and '.join(null)} {'is' if len(null) == 1 else 'are'} null there)" if null else ""
+            has_prompts = "messages" in need.columns and any(row.has("messages") for row in first)
+            empty = "null, or only the prompt," if has_prompts else "null"
+            why = f" ({' and '.join(null)} {'is' if len(null) == 1 else 'are'} {empty} there)" if null else ""
             similar = "" if null else next(filter(None, (misspelling(column, names) for column in need.columns)), "")
             raise InputError(
                 f"{source}: {of} has {' or '.join(need.columns)}{why}{similar}; "
                 f"the columns are: {', '.join(names) or 'none'}. {need.advice}"
             )
     return warn_of_misspelled(source, names, optional, read)
+
+
+def _has(row: Row, column: str) -> bool:
+    """Whether a row has a value in a column that was read, or a column that was not read.
+
+    A prompt in `messages` is none: the answer may be in a column with another name, and all programs would be NC.
+    """
+    if column not in row.values:
+        return column in row.names
+    if column != "messages" or not row.has(column):
+        return row.has(column)
+    try:
+        return not is_prompt(row.plain_value(column))
+    except RowError:  # nested too deeply: this row is refused later
+        return True

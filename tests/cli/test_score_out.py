@@ -117,6 +117,9 @@ def test_a_dump_without_the_needed_columns_replaces_nothing(score: Start, write:
         ([write("null.jsonl", row | {"uuid": None, "code": None}), "--id-column", "sample"], "null.jsonl: no row has "
          "source_files or code or generation or messages or outputs or files (code is null there); the columns are: "
          "year, problem_id, code, sample, temperature, uuid. Call "),
+        ([write("prompt.jsonl", row | {"code": None, "response": RIGHT, "messages": [{"role": "user", "content": ""}]}),
+         "--id-column", "sample"], "prompt.jsonl: no row has source_files or code or generation or messages or outputs "
+         "or files (code and messages are null, or only the prompt, there); the columns are: "),
         ([write("ids.jsonl", row | {"uid": "a"})], "ids.jsonl: no row has uuid, or uuid is misspelled as "
          "uid; the columns are: "),
         (["tests.jsonl", "--dry-run"], "has source_files or code or generation or messages or outputs or files; the "
