@@ -42,9 +42,10 @@ class ProblemSet:
     others: Collection[ProblemKey] = ()  # the caller did not ask for them, or their tests have not been read yet
 
     def similar_to(self, key: ProblemKey) -> tuple[ProblemKey, ...]:
-        """The problems whose id equals a key's but for case, blanks and punctuation; those of its year first."""
+        """The problems whose id (or year and id) equals a key's id but for case, blanks and punctuation; those of its
+        year first."""
         known, wanted = {*self.problems, *self.unusable, *self.others}, _spelling(key.id)
-        similar = (other for other in known if _spelling(other.id) == wanted and other != key)
+        similar = (other for other in known if wanted in map(_spelling, (other.id, str(other))) and other != key)
         return tuple(sorted(similar, key=lambda other: (other.year != key.year, other.year, other.id)))
 
 

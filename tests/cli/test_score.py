@@ -338,6 +338,7 @@ def test_rows_that_cannot_be_judged_are_listed(score: Start, write: Write, resul
         submission_row("f", year=2019),
         submission_row("good", NARROW),
         submission_row("g", problem_id="Add"),
+        submission_row("h", problem_id="2024/add"),
     ]
     dump = write("dump.jsonl", *rows)
     ended = score(dump)
@@ -351,11 +352,12 @@ def test_rows_that_cannot_be_judged_are_listed(score: Start, write: Write, resul
         f"1 not judged: unknown problem 2024/ad: it is not in --problems:\n  {dump}, row 5\n",
         "unknown problem 2019/add: it is not in --problems. Did you mean 2024/add?\n",
         "unknown problem 2024/Add: it is not in --problems. Did you mean 2024/add?\n",
+        "unknown problem 2024/2024/add: it is not in --problems. Did you mean 2024/add?\n",
         "row 7: uuid 'good' of problem 2024/add is already in row 1",
-        "1 of 8 submissions scored",
+        "1 of 9 submissions scored",
     ):
         assert words in ended.stdout
-    assert [row["total_score"] for row in results()] == [100, *[None] * 7]
+    assert [row["total_score"] for row in results()] == [100, *[None] * 8]
     assert score("dump.jsonl", "--limit", "1").returncode == 0
 
 
