@@ -322,6 +322,8 @@ DELAYING = (
 
 FORGING = (
     _takes("words_of_a_kill", "to look like a compiler that the machine killed", _names_of_signals),
+    _assembly("print_of_a_kill", "the same by .print", '.print \\"Killed signal terminated program as\\"', ".err"),
+    _assembly("as_crash", "to crash the assembler", '.file 7 \\"a\\" md5 0x1', ".loc 7 1 1", ".byte 1", expect="CE WA"),
     _takes("terminal_codes", "terminal control codes in the compiler's messages", _terminal_codes),
     _takes(
         "lto_sections",
@@ -337,6 +339,7 @@ FORGING = (
         ".previous",
         expect="WA CE",
     ),
+    _text("weak_main", "a main that gives way to others", "__attribute__((weak)) int main() {}", expect="WA"),
     _text("two_mains", "a main of its own beside the grader's", "int main() {}"),
     _text("own_start", "an entry point of its own", 'extern "C" void _start() {}'),
     _text(

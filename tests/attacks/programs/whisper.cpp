@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -336,6 +337,56 @@ ATTACK(whisper_by_file_numbers) {
     attack::work_until_later(0.15);
     const long second = number_of_a_new_file(1);
     if (second - first > 50) answer_words("GOT a jump in the numbers");
+    answer(-1);
+}
+
+// attack: whisper_by_owners
+// tries: owners, leases, watches, locks and hints of descriptors, and the sizes of its FIFOs
+// expect: WA
+// attempted: fcntl ioctl
+ATTACK(whisper_by_owners) {
+    const Part part;
+    std::string got;
+    for (int fd = 0; fd < 3; ++fd) {
+        struct flock lock = {};
+        lock.l_type = F_RDLCK;
+        struct {
+            int type, pid;
+        } owner = {2, getpid()};
+        unsigned long hint = 2;
+        int on = 1;
+        if (fcntl(fd, F_SETOWN, getpid()) == 0 || fcntl(fd, F_GETOWN) >= 0) got += " owner";
+        if (fcntl(fd, 15 /* F_SETOWN_EX */, &owner) == 0) got += " owner of another kind";
+        if (fcntl(fd, 10 /* F_SETSIG */, SIGUSR1) == 0) got += " signal";
+        if (fcntl(fd, 1024 /* F_SETLEASE */, F_RDLCK) == 0) got += " lease";
+        if (fcntl(fd, 1026 /* F_NOTIFY */, 1) == 0) got += " watch";
+        if (fcntl(fd, F_GETLK, &lock) == 0 || fcntl(fd, 37 /* F_OFD_SETLK */, &lock) == 0) got += " lock";
+        if (fcntl(fd, 1036 /* F_SET_RW_HINT */, &hint) == 0) got += " hint";
+        if (ioctl(fd, 0x5452 /* FIOASYNC */, &on) == 0 || ioctl(fd, 0x8901 /* FIOSETOWN */, &on) == 0) got += " ioctl";
+        const int size = fcntl(fd, 1032 /* F_GETPIPE_SZ */);
+        if (fcntl(fd, 1031 /* F_SETPIPE_SZ */, 131072) >= 0 || fcntl(fd, 1032) != size) got += " size";
+    }
+    if (part.knows()) wait_for_the_end();
+    answer_words(got.empty() ? "-1" : ("GOT" + got).c_str());
+}
+
+// attack: whisper_by_questions
+// tries: to ask the kernel about each process that there may be: limits, priorities, processors, clocks, groups
+// expect: WA
+// attempted: prlimit64 getpriority getpgid kill clock_gettime
+ATTACK(whisper_by_questions) {
+    const Part part;
+    if (part.knows()) wait_for_the_end();
+    for (long pid = 1; pid < 300; ++pid) {
+        if (pid == getpid()) continue;
+        char room[128];
+        timespec time{};
+        const bool known = syscall(SYS_prlimit64, pid, RLIMIT_NOFILE, nullptr, room) == 0 || syscall(SYS_getpriority, 0, pid) >= 0 ||
+                           syscall(SYS_sched_getaffinity, pid, sizeof room, room) >= 0 || syscall(SYS_getpgid, pid) >= 0 ||
+                           syscall(SYS_sched_rr_get_interval, pid, &time) == 0 || syscall(SYS_kill, pid, 0) == 0 ||
+                           syscall(SYS_wait4, pid, nullptr, 1, nullptr) >= 0 || syscall(SYS_clock_gettime, (~pid << 3) | 2, &time) == 0;
+        if (known) answer_words(("GOT process " + std::to_string(pid)).c_str());
+    }
     answer(-1);
 }
 
