@@ -1,10 +1,11 @@
 """A Kattis package's own graders: programs that compute the result of a group from the results of its tests.
 
 What such a program computes is only known by running it. Most of them compute the same: the lowest score times the
-group's points, rounded down or to the nearest point, or not rounded; full marks are 1, or a number in the group's
-`grader_flags` (`rescale 1000 30`). So the program is run in a box on made-up results that distinguish these rules from
-others. If scores are counts, for example of queries, points may fall with them in any way: the program is run on each
-score up to 2048, and the points become a table. A grader with another rule is refused by name.
+group's points, rounded down or to the nearest point, or not rounded; full marks are 1, a number in the group's
+`grader_flags` (`rescale 1000 30`), or the end of its `range`. So the program is run in a box on made-up results that
+distinguish these rules from others. If scores are counts, for example of queries, points may fall with them in any way:
+the program is run on each score up to 2048, and the points become a table. A grader with another rule is refused by
+name.
 
 For groups of groups the grader may compute the sum, like the default grader. If a group with its own grader holds one
 group only, which takes the minimum or maximum of its tests, the grader gets one result.
@@ -306,7 +307,7 @@ def _rule(ask: _Ask, group: TestGroup) -> GradedGroup | str:
     if full == 0 and 0 < _most(group) < math.inf:
         return (
             f"gives 0 points for the score {full_score}, though the group is worth up to {_most(group):g}; full"
-            " marks of 1, or of a number in its grader_flags, are supported"
+            " marks of 1, of a number in its grader_flags, or of the end of its range are supported"
         )
     if group.one_result == "max" and len(group.tests) > 1:
         return "gets the highest score of the tests; the lowest is supported"

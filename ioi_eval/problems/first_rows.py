@@ -38,8 +38,8 @@ def check_first_rows(
 ) -> tuple[str, ...]:
     """Refuse a dump if none of its first rows has what every row needs; warn of misspelled optional columns.
 
-    The message names the missing columns, which of them are null, the existing columns, and what to do. `optional` and
-    `read`, and what is returned, are those of `warn_of_misspelled`.
+    The message names the missing columns, which of them are null (or only a prompt), the existing columns, and what to
+    do. `optional` and `read`, and what is returned, are those of `warn_of_misspelled`.
     """
     first = list(islice(rows, FIRST))
     names = dict.fromkeys(name for row in first for name in row.names)
