@@ -236,7 +236,7 @@ class Builder:
             job = compiling.compile_job(recipe, runner, limits, least, nonce=nonce, alone=alone)
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
             try:
-                answer = compile_answer(execution.run, nonce, execution.returned)
+                answer = compile_answer(execution.run, nonce, execution.returned, least=least)
                 return without_known_good(recipe, answer, limits)
             except TransientError as error:
                 if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):

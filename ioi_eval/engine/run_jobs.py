@@ -126,9 +126,16 @@ class Engine:
         enough_s = None if alone else _ENOUGH_S
         job = run_job(programs, target, nonce=nonce, alone=alone, prefault_bytes=prefault_bytes, enough_s=enough_s)
         execution = await self._sandbox.execute(replace(job, retries=retries), target)
-        total, time_limit_s = sum(len(planned.tests) for planned in programs), program.setup.time_limit_s
+        total, setup = sum(len(planned.tests) for planned in programs), program.setup
         try:
-            answer = run_answer(execution.run, nonce, execution.returned, tests=total, time_limit_s=time_limit_s)
+            answer = run_answer(
+                execution.run,
+                nonce,
+                execution.returned,
+                tests=total,
+                time_limit_s=setup.time_limit_s,
+                least=setup.least,
+            )
             may_have_none = program.is_uncompiled and answer.compiled is not None
             # the first test of a job is needed, so it must have run
             if not may_have_none and answer.tests.keys().isdisjoint(range(len(programs[0].tests))):

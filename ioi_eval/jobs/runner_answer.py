@@ -101,9 +101,11 @@ class RunAnswer:
     compiled: CompileAnswer | None = None
 
 
-def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None) -> CompileAnswer:
+def compile_answer(
+    stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None, *, least: Isolation = Isolation.NONE
+) -> CompileAnswer:
     """Read the answer to a compile plan; raises as `whole_lines`, and GarbledError or TransportError for a line."""
-    lines, isolation = whole_lines(stage, nonce)
+    lines, isolation = whole_lines(stage, nonce, least)
     with _malformed_is_garbled():
         return _compilation(lines, isolation, returned or {}, may_stay=False)
 
@@ -152,9 +154,10 @@ def run_answer(
     *,
     tests: int,
     time_limit_s: float,
+    least: Isolation = Isolation.NONE,
 ) -> RunAnswer:
     """Read the answer to a run plan of so many tests, whose numbers are their names; raises as `compile_answer`."""
-    lines, isolation = whole_lines(stage, nonce)
+    lines, isolation = whole_lines(stage, nonce, least)
     outcomes: dict[int, TestOutcome] = {}
     with _malformed_is_garbled():
         for line in lines:
@@ -297,9 +300,10 @@ def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
 # --------------------------------------------------------------------------- lines
 
 
-def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
+def whole_lines(stage: Stage, nonce: str, least: Isolation = Isolation.NONE) -> tuple[list[dict[str, Any]], Isolation]:
     """Check the end line, and return the lines before it. SandboxError if the answer is incomplete (`TransientError`:
-    the box lacked something); IsolationError or RejectedError if the runner refused."""
+    the box lacked something), or if programs were isolated less than the plan asks for (`least`); IsolationError or
+    RejectedError if the runner refused."""
     parsed: list[dict[str, Any]] = []
     for raw in stage.stdout.splitlines():
         try:
@@ -328,7 +332,11 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
     if last.get("sum") != f"{zlib.crc32(before_last.encode('utf-8', 'replace')):08x}":
         raise GarbledError("the runner's answer was changed on the way: it does not match its checksum")
     with _malformed_is_garbled():
-        return parsed, Isolation(last["isolation"])
+        isolation = Isolation(last["isolation"])
+    if isolation.rank < least.rank:  # our runner would have refused
+        asked = f"the plan asks for at least {least.value!r}"
+        raise GarbledError(f"the answer is not our runner's: isolation is {isolation.value!r} there, and {asked}")
+    return parsed, isolation
 
 
 def _unfinished(stage: Stage) -> SandboxError:

@@ -242,3 +242,15 @@ def test_a_program_changed_in_transit_is_refused() -> None:
     assert compile_answer(Stage(stdout=answer, stderr="", code=0), NONCE).artifacts == {"checker": bytes(3)}
     with pytest.raises(TransportError, match="changed on the way"):
         compile_answer(Stage(stdout=answer.replace("AAAA", "AABA"), stderr="", code=0), NONCE)
+
+
+@pytest.mark.parametrize("weaker", [Isolation.REDUCED, Isolation.NONE])
+def test_less_isolation_than_the_plan_asks_for(weaker: Isolation) -> None:
+    """Our runner would have refused such a plan, so the answer is another program's. More isolation is accepted."""
+    answer = stage(isolation=weaker.value)
+    assert compile_answer(answer, NONCE, least=weaker).isolation is weaker
+    assert run_answer(answer, NONCE, tests=2, time_limit_s=1.0, least=Isolation.NONE).isolation is weaker
+    with pytest.raises(GarbledError, match=f"{weaker.value}.* at least 'full'"):
+        compile_answer(answer, NONCE, least=Isolation.FULL)
+    with pytest.raises(GarbledError, match=f"{weaker.value}.* at least 'full'"):
+        run_answer(answer, NONCE, tests=2, time_limit_s=1.0, least=Isolation.FULL)
