@@ -164,8 +164,8 @@ def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -
     """The compiler from the answer to `compiler_recipe`; SetupError if there is none. It links with the C++ compiler,
     so boxes also show its files."""
     if _FOUND not in answer.artifacts:
-        output = answer.output("it was not looked for")
-        raise SetupError(f"no compiler for {rules.name} is found: {output}. Install one ({rules.advice})")
+        reasons = "; ".join(answer.output("it was not looked for").splitlines())
+        raise SetupError(f"no compiler for {rules.name} is found: {reasons}. Install one ({rules.advice})")
     lines = [line.partition("\t") for line in answer.artifacts[_FOUND].decode("utf-8", "replace").splitlines()]
     values = {kind: [value for name, _, value in lines if name == kind] for kind, _, _ in lines}
     if any(len(values.get(kind, ())) != 1 for kind in _ONCE):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -174,15 +175,28 @@ def test_a_target_describes_its_rust_compiler() -> None:
 @pytest.mark.parametrize(
     ("artifacts", "message"),
     [
-        ({}, r"no compiler for Rust .* no rustc.*apt install rustc"),
+        ({}, r"no compiler for Rust .* start; there is no other rustc\. .*apt install rustc"),
         ({"found": b"version\tx\n"}, "does not say what it is"),
     ],
 )
 def test_a_target_without_rustc_is_a_setup_error(artifacts: Mapping[str, bytes], message: str) -> None:
     """The message says what to install, or what the answer was instead."""
-    answer = CompileAnswer(steps=(step(1, output="there is no rustc"),), artifacts=artifacts, isolation=Isolation.FULL)
+    last = step(1, output="/opt/rustc does not start\nthere is no other rustc")
+    answer = CompileAnswer(steps=(last,), artifacts=artifacts, isolation=Isolation.FULL)
     with pytest.raises(SetupError, match=message):
         compiler_of(answer, RULES, GCC)
+
+
+def test_a_rustc_that_does_not_start(tmp_path: Path) -> None:
+    """It is named behind its own message, and the next sentence does not deny it."""
+    rustc = tmp_path / "rustc"
+    rustc.write_text("#!/bin/sh\necho 'a library is missing' >&2\nexit 127\n")
+    rustc.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    command = ("bash", "-c", RULES.finder, "finder", "g++")
+    found = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False).stderr
+    assert found.startswith(f"a library is missing\n{rustc} does not start\n")
+    assert "there is no rustc" not in found
 
 
 def test_the_fingerprint_names_the_compiler() -> None:

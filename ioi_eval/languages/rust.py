@@ -48,7 +48,8 @@ sees() {
 for rustc in "$(type -P rustc)" /usr/local/rustup/toolchains/*/bin/rustc /usr/lib/rust-*/bin/rustc \
     /piston/packages/rust/*/bin/rustc /piston/packages/rust/*/*/rustc/bin/rustc; do
     [[ -x $rustc ]] || continue
-    said=$("$rustc" --version --verbose < /dev/null) || continue
+    other=" other"
+    said=$("$rustc" --version --verbose < /dev/null) || { echo "$rustc does not start" >&2; continue; }
     machine=$(sed -n 's/^host: //p' <<< "$said")
     version=${said%%$'\n'*}
     for root in "$("$rustc" --print sysroot)" "${rustc%/rustc/bin/rustc}/rust-std-$machine"; do
@@ -58,7 +59,7 @@ for rustc in "$(type -P rustc)" /usr/local/rustup/toolchains/*/bin/rustc /usr/li
     echo "$rustc has no standard library for $machine" >&2
     library=
 done
-[[ -n ${library-} ]] || { echo "there is no rustc (rustup's in a home directory is not used)" >&2; exit 1; }
+[[ -n ${library-} ]] || { echo "there is no${other-} rustc (rustup's in a home directory is not used)" >&2; exit 1; }
 
 say command "$(real "$rustc")"
 say version "$version"
