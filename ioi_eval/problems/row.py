@@ -108,6 +108,8 @@ class Row:
             if value.bit_length() > _NAME_BITS:
                 raise self.error(f"{column} is an integer of {value.bit_length():,} bits; it must be a name")
             return str(value)
+        if self.has(column) and isinstance(value, float | bool):
+            raise self._wrong(column, f'a text ("{value}") or a whole number')
         return self.text(column)
 
     def integer(self, column: str, default: int | None = None) -> int:

@@ -93,7 +93,10 @@ def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = l
         return None
     messages = row.plain_value("messages")
     if not isinstance(messages, list):
-        raise row.error("messages is not a list of messages")
+        advice = (
+            "; if the text is JSON, convert it (jq -c '.messages |= fromjson')" if isinstance(messages, str) else ""
+        )
+        raise row.error(f"messages is not a list of messages{advice}")
     try:
         return answer_of(messages)
     except InputError as error:

@@ -69,8 +69,10 @@ def test_ids_become_text(value: object, name: str) -> None:
 
 @pytest.mark.parametrize("value", ["", True, 7.5, ["a"], {"a": 1}])
 def test_invalid_ids_are_refused(value: object) -> None:
-    """Neither an empty text nor a boolean is an id."""
-    words = "''; it must be a text that is not empty" if value == "" else ".*; it must be a text"
+    """Neither an empty text nor a boolean is an id. Of a number the message has the text that is one."""
+    kinds = {"": "a text that is not empty", "True": r'a text \("True"\) or a whole number'}
+    kinds["7.5"] = r'a text \("7.5"\) or a whole number'
+    words = f".*; it must be {kinds.get(str(value), 'a text')}"
     with pytest.raises(RowError, match=f"id is {words}$"):
         row(id=value).identifier("id")
 

@@ -81,7 +81,12 @@ def test_the_last_answer_of_a_conversation_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "words"), [("text", "messages is not a list of messages"), (["text"], "a message is of type str")]
+    ("messages", "words"),
+    [
+        ('[{"role": "user"}]', r"messages is not a list of messages; if the text is JSON, .*fromjson"),
+        ({"role": "user"}, "messages is not a list of messages$"),
+        (["text"], "a message is of type str"),
+    ],
 )
 def test_invalid_conversations_are_refused(messages: object, words: str) -> None:
     """The message has the row."""
