@@ -55,8 +55,8 @@ _OF_PACKAGES = ("problem.json", "problem.yaml", "problem.xml", "task.yaml", "inf
 """Files by which a directory is the package of a problem."""
 _ROWS = (*ENDINGS, ".jsonl.zst", ".jsonl.bz2", ".jsonl.xz", ".ndjson", ".arrow")
 """Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
-_TABLES = ".csv"
-"""Files of a directory that may have rows or something else. They are not read, and a warning says so."""
+_UNREAD = (".csv", ".json")
+"""Files of a directory that may have rows or something else (of JSON: lists). They are not read, as warnings say."""
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a directory is a saved data set, with splits and without."""
 
@@ -65,6 +65,9 @@ _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))
 _SHARD = re.compile(r"(?P<before>.*-)(?P<number>\d+)-of-(?P<count>\d+)(?:-[0-9a-f]{16})?(?P<after>\..*)")
 """The name of a file that has a part of the rows, as `datasets` gives it: `train-00000-of-00003.parquet`. Older
 versions added a hash: `train-00000-of-00003-b42a775f407cee45.parquet`."""
+
+_CSV = re.compile(rb"[\xef\xbb\xbf]*(\"?)[A-Za-z_][\w .-]*\1[,;\t]")
+"""How a CSV file with a header begins. No line of JSON Lines does."""
 
 _EXTENSION = re.compile(r"(?P<name>[a-z][a-z0-9_-]*)://(?P<rest>.*)", re.ASCII)
 
@@ -183,16 +186,15 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
 
         _require_split(splits.split, (str(read_state(path / _STATE).get("_split") or ""), path.name), path)
         return SavedDataset(path)
-    files = _files_with_rows(path)
-    tables = [file for file in files if file.name.endswith(_TABLES)]
-    files = [file for file in files if not file.name.endswith(_TABLES)]
+    found = _files_with_rows(path)
+    files = [file for file in found if file.name.endswith(_ROWS)]
     if not files:
         is_package = any((path / name).exists() for name in _OF_PACKAGES)
         advice = f". {_IMPORT}" if is_package else next(filter(None, map(_advice, sorted(os.listdir(path)))), "")
         raise InputError(f"the directory {path} holds nothing that can be read as rows: {_READABLE}{advice}")
-    if tables:
-        message = f"{path}: not read: {listed([str(file.relative_to(path)) for file in tables])}"
-        warnings.warn(f"{message}{_advice(_TABLES)}", NotReadWarning, stacklevel=1)
+    for ending in _UNREAD:
+        if unread := [str(file.relative_to(path)) for file in found if file.name.endswith(ending)]:
+            warnings.warn(f"{path}: not read: {listed(unread)}{_advice(ending)}", NotReadWarning, stacklevel=1)
     if splits.split is not None or splits.obvious != OBVIOUS:
         return _by_split(path, files, splits)
     return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
@@ -216,10 +218,18 @@ def _files_with_rows(path: Path) -> list[Path]:
                 f"{links[0]} is a link to a directory, and such links are not followed; name that directory itself, or"
                 " replace the link by its files"
             )
-        wanted = [name for name in names if name.endswith((*_ROWS, _TABLES)) and not name.startswith(".")]
-        files += [Path(directory, name) for name in wanted]
+        wanted = [name for name in names if name.endswith((*_ROWS, *_UNREAD)) and not name.startswith(".")]
+        files += [file for file in (Path(directory, name) for name in wanted) if _may_have_rows(file)]
     _require_all_parts(str(file) for file in files if file.name.endswith(_ROWS))
     return sorted(file for file in files if file.is_file() or file.is_symlink())
+
+
+def _may_have_rows(file: Path) -> bool:
+    """Whether a file is none of JSON, or has a list: an object is a description of the data set."""
+    if not (file.name.endswith(".json") and file.is_file()):
+        return True
+    with file.open("rb") as opened:
+        return opened.read(100).lstrip().startswith(b"[")
 
 
 def _require_all_parts(paths: Iterable[str]) -> None:
@@ -281,6 +291,8 @@ def _refuse_other_format(start: bytes, path: Path) -> None:
     for kind, first, ending in (("Parquet", b"PAR1", ".parquet"), ("JSON", b"{", ".jsonl")):
         if start.startswith(first) and not path.name.endswith(ending):
             raise InputError(f"{path} is {kind}: name it {ending}")
+    if path.name.endswith(".jsonl") and _CSV.match(start):
+        raise InputError(f"{path} looks like CSV, and not like JSON Lines{_advice('.csv')}")
 
 
 def _advice(name: str) -> str:

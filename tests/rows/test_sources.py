@@ -400,6 +400,23 @@ def test_tables_in_a_directory_are_not_read(tmp_path: Path) -> None:
         assert rows_of(open_source(tmp_path)) == ROWS
 
 
+def test_lists_in_json_of_a_directory_are_not_read(tmp_path: Path) -> None:
+    """A warning names them. Objects are no rows: they describe a data set."""
+    jsonl(tmp_path / "a.jsonl", ROWS)
+    (tmp_path / "b.json").write_text(f" {json.dumps(ROWS)}")
+    (tmp_path / "dataset_infos.json").write_text("{}")
+    with pytest.warns(NotReadWarning, match=r": not read: b\.json\. For a list in JSON: jq -c"):
+        assert rows_of(open_source(tmp_path)) == ROWS
+
+
+@pytest.mark.parametrize("text", ["uuid,code\n", '"uuid";"code"\n', "problem id\tcode\n"])
+def test_a_table_named_jsonl(tmp_path: Path, text: str) -> None:
+    """The message says what it is, and how to convert it."""
+    (tmp_path / "a.jsonl").write_text(text)
+    with pytest.raises(InputError, match=r"a\.jsonl looks like CSV, .*pandas\.read_csv"):
+        open_source(tmp_path / "a.jsonl")
+
+
 def test_truncated_gzip_is_named(tmp_path: Path) -> None:
     """The message says that the file is cut off. A file that is no gzip is reported too."""
     path = tmp_path / "d.jsonl.gz"
