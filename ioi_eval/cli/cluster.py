@@ -274,9 +274,12 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
         for_bundled, for_classic = (Prober(client, profile) for profile in (Profile.BUNDLED, Profile.CLASSIC))
 
         async def ability(url: str) -> Abilities:
-            bundled, no_bundled = classic, no_classic = await _explored(for_bundled, url)
-            if bundled is None or bundled.installed.starter is not Starter.IOI_EVAL:  # which supports both
-                classic, no_classic = await _explored(for_classic, url)
+            try:
+                bundled, no_bundled = classic, no_classic = await _explored(for_bundled, url)
+                if bundled is None or bundled.installed.starter is not Starter.IOI_EVAL:  # which supports both
+                    classic, no_classic = await _explored(for_classic, url)
+            except SandboxError as error:  # it does not answer, also if it is asked for the other profile
+                return Abilities(url=url, bundled=None, classic=None, why_not=(_without_url(error, for_bundled, url),))
             has_own_scripts = classic is not None and classic.installed.starter is Starter.CMS_IOI
             not_by_default = f"cms_ioi: {NOT_BY_DEFAULT}" if bundled is None and has_own_scripts else ""
             why_not = tuple(filter(None, (no_bundled, no_classic, not_by_default)))
@@ -286,12 +289,17 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
 
 
 async def _explored(prober: Prober, endpoint: str) -> tuple[Worker | None, str]:
-    """What was found out about a worker, or why it does not support the profile."""
-    url = prober.address(endpoint)
+    """What was found out about a worker, or why it does not support the profile. SandboxError if it does not answer."""
     try:
-        return await prober.explore(url), ""
-    except (SandboxError, SetupError) as error:
-        return None, str(error).removeprefix(f"{url}: ").removeprefix(f"{url}/runtimes: ")
+        return await prober.explore(prober.address(endpoint)), ""
+    except SetupError as error:
+        return None, _without_url(error, prober, endpoint)
+
+
+def _without_url(error: SandboxError | SetupError, prober: Prober, endpoint: str) -> str:
+    """The message without the address, which the line names."""
+    url = prober.address(endpoint)
+    return str(error).removeprefix(f"{url}: ").removeprefix(f"{url}/runtimes: ").removeprefix(f"{url}/execute: ")
 
 
 def _show_usable(known: Sequence[Abilities], *, workers: int) -> int:

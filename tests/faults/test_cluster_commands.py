@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import pytest
 
 from ioi_eval import sample
 from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.cluster import abilities
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
+from ioi_eval.sandbox.piston import discovery
 from ioi_eval.sandbox.piston.problem_packages import package_of
 from tests.faults.stub_jobs import counts
 from tests.forked_commands import COMMAND, Ended, ForkedCommands
@@ -154,6 +157,18 @@ def test_probe_lists_what_each_worker_can_do(start: Any, run: Run) -> None:
     assert f"{stock}: bash: {short}" in done.stdout
     assert f"{NOWHERE}: no connection" in done.stdout
     assert "2 of 5 workers can be used." in done.stdout
+
+
+def test_probe_of_a_worker_that_runs_no_job(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lists its runtimes, and answers no job: one is waited for as long as a job may take, and no other is sent."""
+    monkeypatch.setattr(discovery, "_PROBE_S", 1.0)
+    stub = start("stub_piston.py")
+    proxy = start("fault_proxy.py", "--upstream", str(stub.ports), "--faults", "hang", "--every", "1")
+    counts(proxy.urls[0], "arm")
+    (known,) = asyncio.run(abilities([f"{proxy.urls[0]}/api/v2"]))
+    assert not known.is_usable
+    assert known.why_not == ("no answer within 1 s",)
+    assert counts(proxy.urls[0], "faults")["hang"] == 1
 
 
 @pytest.mark.parametrize("generation", ["3", "4"])

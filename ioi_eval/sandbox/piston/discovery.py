@@ -125,7 +125,7 @@ class Prober:
     async def explore(self, url: URL) -> Worker:
         """Find out what a worker can do. SandboxError if it does not answer now; SetupError if it answers, but cannot
         serve, with what to change there; UnsuitableWorkerError if its limits are the reason."""
-        runtimes = await _repeat(partial(self.runtimes, url))
+        runtimes = await _repeat(partial(self.runtimes, url), is_short=True)
         failed: list[tuple[InstalledStarter, SetupError | RejectedError]] = []
         for installed in probing.starters(runtimes, self._profile):
             try:
@@ -319,13 +319,15 @@ class Prober:
         return reply
 
 
-async def _repeat(request: Callable[[], Awaitable[A]]) -> A:
-    """What a request returns; it is sent again if its answer is lost."""
+async def _repeat(request: Callable[[], Awaitable[A]], *, is_short: bool = False) -> A:
+    """What a request returns; it is sent again if its answer is lost. If it was waited for up to the deadline,
+    it is sent again only if that is short."""
+    final = {JobEnd.NOT_SERVED} if is_short else {JobEnd.NOT_SERVED, JobEnd.TIMED_OUT}
     for _ in range(_ATTEMPTS - 1):
         try:
             return await request()
         except TransientError as error:
-            if getattr(error, "end", None) is JobEnd.NOT_SERVED:
+            if getattr(error, "end", None) in final:
                 raise
         await asyncio.sleep(_PAUSE_S)
     return await request()
