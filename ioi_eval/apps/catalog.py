@@ -20,7 +20,7 @@ import orjson
 
 from ioi_eval.errors import NO_SPACE, InputError, NotReadWarning, SetupError, listed
 from ioi_eval.fingerprint import digest_of
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, without_prefix
 from ioi_eval.problems.apps import ProblemIds, read_ids, read_rows, without_zeros
 from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
@@ -102,7 +102,7 @@ def load_catalog(
     rows = read_ids(source)
     all_ids = [problem for problem, _ in rows]
     known = ProblemIds(all_ids)
-    left_out = frozenset(known.id_of(text.removeprefix("apps_")) for text in excluded)
+    left_out = frozenset(known.id_of(text) for text in excluded)
     if missing := sorted(left_out.difference(all_ids)):
         named = f"--exclude names {counted(len(missing), 'problem')}"
         message = f"{named} that {source.describe()} does not have: {listed(missing)}"
@@ -180,7 +180,7 @@ def read_excluded(path: Path) -> frozenset[str]:
         if entry.startswith("["):
             raise InputError(f"{path}, row {number}: is a JSON list; give one id per line, or rows with problem_id")
         if not entry.startswith("{"):
-            excluded.add(entry.removeprefix("apps_"))
+            excluded.add(without_prefix(entry))
             continue
         try:
             row = orjson.loads(entry)
@@ -189,5 +189,5 @@ def read_excluded(path: Path) -> frozenset[str]:
         if not isinstance(row.get("problem_id"), str | int):
             raise InputError(f"{path}, row {number}: problem_id is missing")
         if row.get("exclude", True):
-            excluded.add(str(row["problem_id"]).removeprefix("apps_"))
+            excluded.add(without_prefix(str(row["problem_id"])))
     return frozenset(excluded)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ioi_eval.errors import InputError, NotReadWarning, listed
+from ioi_eval.model.apps import without_prefix
 from ioi_eval.problems.apps import without_zeros
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.report.texts import counted
@@ -87,13 +88,13 @@ def _solutions_below(path: Path) -> Mapping[str, Path]:
 
 
 def _problem_of_directory(name: str) -> str:
-    return without_zeros(name.strip().removeprefix("apps_"))
+    return without_zeros(without_prefix(name.strip()))
 
 
 def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
     if len(ids) == 1:
-        return ids[0].strip().removeprefix("apps_")
+        return ids[0].strip()
     directory = path.absolute().parent.name
-    if not ids and (directory.startswith("apps_") or directory.isdecimal()):
-        return directory.removeprefix("apps_")
+    if not ids and (directory != without_prefix(directory) or directory.isdecimal()):
+        return directory
     raise InputError(f"{path} is for one problem: name it with -t ID, once")

@@ -16,6 +16,8 @@ Lines: TypeAlias = "str | tuple[str, ...]"
 DIFFICULTIES = ("introductory", "interview", "competition")
 """The data set's, from easy to hard."""
 
+_PREFIX = "apps_"
+
 
 def difficulty_order(name: str) -> tuple[int, str]:
     """The key by which difficulties are sorted: the data set's from easy to hard, then all others by name."""
@@ -101,7 +103,12 @@ class AppsProblem:
     @property
     def instance_id(self) -> str:
         """The id in mcpbr's spelling (`apps_42`)."""
-        return f"apps_{self.id}"
+        return f"{_PREFIX}{self.id}"
+
+
+def without_prefix(problem: str) -> str:
+    """The id of a problem that is named by its id, or in mcpbr's spelling."""
+    return problem.removeprefix(_PREFIX)
 
 
 def joined(lines: Lines) -> str:

@@ -22,7 +22,7 @@ from itertools import islice
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, DoubtfulDataWarning, InputError, NotReadWarning, internal_error_text
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Lines, RowFault, StdinTest
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Lines, RowFault, StdinTest, without_prefix
 from ioi_eval.problems import apps_values, big_json
 from ioi_eval.problems.row import Row, Source, misspelling, plain, row_of, warn_of_misspelled
 from ioi_eval.problems.samples import SAMPLE_COLUMNS
@@ -142,7 +142,7 @@ def problem_id(row: Row, index: int) -> str:
         return f"row {row.number}"
     for column in _ID_COLUMNS:
         if row.has(column):
-            return row.identifier(column).removeprefix("apps_")
+            return without_prefix(row.identifier(column))
     return str(index)
 
 
@@ -152,7 +152,7 @@ def without_zeros(problem: str) -> str:
 
 
 class ProblemIds:
-    """The ids of a data set, each of which a dump or a user may give with another number of leading zeros."""
+    """The ids of a data set. A dump or a user may give each as `apps_…`, or with another number of leading zeros."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._ids = frozenset(ids)
@@ -166,6 +166,7 @@ class ProblemIds:
 
         If there is none, or more than one, it is the given one.
         """
+        problem = without_prefix(problem)
         return problem if problem in self._ids else self._by_number.get(without_zeros(problem)) or problem
 
 

@@ -46,7 +46,7 @@ def choose(rows: Sequence[tuple[str, str]], selection: ProblemSelection, source:
     """
     wanted = {word.strip().lower() for word in selection.difficulties}
     known = ProblemIds(name for name, _ in rows)
-    ids = {known.id_of(word.strip().removeprefix("apps_")) for word in selection.ids}
+    ids = {known.id_of(word.strip()) for word in selection.ids}
     _check(wanted, {difficulty for _, difficulty in rows}, "difficulty", source)
     _check(ids, {name for name, _ in rows}, "id", source)
     left = [

@@ -20,6 +20,7 @@ from ioi_eval.extract.python import (
 )
 from ioi_eval.languages import language_called, stated_name
 from ioi_eval.model import Language
+from ioi_eval.model.apps import without_prefix
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, program_of, sample_rows
 
@@ -59,7 +60,7 @@ def problem_of(row: Row) -> str:
     """The problem that a row is for."""
     for column in PROBLEM_COLUMNS:
         if row.has(column):
-            return row.identifier(column).removeprefix("apps_")
+            return without_prefix(row.identifier(column))
     raise row.absent("problem_id")
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ioi_eval.errors import ODD_DATA, InputError
+from ioi_eval.model.apps import without_prefix
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS
 from ioi_eval.report.markdown_pages import INDEX as CARD
 from ioi_eval.report.result_files import result_rows
@@ -178,7 +179,7 @@ def _name_of(row: ResultRow, id_column: str, family: Family) -> tuple[str, str, 
         return (*problem_name_of(row), name)
     named = next((value for column in PROBLEM_COLUMNS if (value := row.get(column)) is not None), "")
     year, problem = problem_name_of({"problem_id": named})
-    return year, problem.removeprefix("apps_"), name
+    return year, without_prefix(problem), name
 
 
 def card_with(card: str, config: str) -> str:
