@@ -81,5 +81,4 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_read(inner: str) -> bool:
-    is_program = language(inner) is not None
-    return not inner.startswith("__MACOSX/") and (is_program or test_of(PurePosixPath(inner).name) is not None)
+    return language(inner) is not None or test_of(PurePosixPath(inner).name) is not None

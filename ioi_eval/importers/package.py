@@ -18,18 +18,25 @@ from xml.etree import ElementTree
 import orjson
 
 from ioi_eval.errors import ODD_DATA, InputError, UnsupportedError, listed
-from ioi_eval.importers.package_files import DAMAGE, DEEPEST, LARGEST_FILE, PackageFiles, files_of_zip, open_files
+from ioi_eval.importers.package_files import (
+    DEEPEST,
+    LARGEST_FILE,
+    UNREADABLE,
+    PackageFiles,
+    files_of_zip,
+    is_junk,
+    open_files,
+)
 from ioi_eval.problems.row import is_finite, is_number
+from ioi_eval.rows.packages import FORMATS
 
 if TYPE_CHECKING:
     import yaml
 
-_JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git", "Icon\r")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
 _LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing a megabyte takes a second or more
 _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
-_DAMAGE = (*DAMAGE, RuntimeError, OSError)
 _LARGEST_LIMIT = 10**12  # whatever its unit
 _MAX_NODES = 100_000
 _MOST_DOTS = 200  # on a line of TOML: reading a key takes quadratic time in the number of its parts
@@ -41,16 +48,6 @@ ONLY_SUBTASK = "all"
 """The name of a problem's only subtask, if the problem is pass-fail or its score is the sum over its tests."""
 
 ROOT_FILE = "problem.json"
-_FORMATS = {
-    ROOT_FILE: {"a CMS export package": "cms", "TPS task directory": "tps"},
-    "problem.yaml": {"a problem package in the Kattis format": "kattis"},
-    "info.toml": {"a problem of Library Checker": "library-checker"},
-    "task.yaml": {"a task in the Italian YAML format": "italian-yaml"},
-    "domjudge-problem.ini": {"a problem package of DOMjudge": "kattis"},
-    "problem.xml": {"a package of Polygon": "polygon"},
-}
-"""For each root file, the kinds of packages that have it, each with the command that reads it."""
-
 _BESIDE = frozenset({"subtasks", "subtasks.json", "tests"})
 """One of these is beside the root file of a CMS export or TPS task. Other directories have a `problem.json` too."""
 
@@ -137,7 +134,7 @@ class Package:
             for path, inner in files_of_zip(content, wanted, self._room_for_zips):
                 self._room_for_zips -= len(inner)
                 yield path, inner
-        except _DAMAGE as error:
+        except UNREADABLE as error:
             raise InputError(f"{self.where}: {name} is damaged, or is not a readable zip: {error}") from error
 
     def text_of_zip(self, name: str, wanted: str) -> str | None:
@@ -340,7 +337,7 @@ def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or "\0" in name:
             raise InputError(f"{where} holds the path {name!r}, which leads out of the package; it is not opened")
-        if not any(part in _JUNK or part.startswith("._") for part in path.parts):
+        if not any(map(is_junk, path.parts)):
             if _UNPRINTABLE.search(name):
                 raise InputError(
                     f"{where} holds a file whose name is not plain text: {_escaped(name)}; rename it (UTF-8, one line)"
@@ -358,7 +355,7 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
     candidates = (path for path in map(PurePosixPath, clean) if path.name == root_file)
     roots = sorted(candidates, key=lambda path: (len(path.parts), path))
     if not roots:
-        kinds = " or ".join(_FORMATS[root_file])
+        kinds = " or ".join(FORMATS[root_file])
         raise InputError(f"{where} holds no {root_file}: it is not {kinds}{_other_format(clean)}")
     others = [root for root in roots if len(root.parts) == len(roots[0].parts)]
     if len(others) > 1:
@@ -371,7 +368,7 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
 def _other_format(clean: dict[str, Any]) -> str:
     """What the package is instead, for a message: the format of its uppermost root file. If it has none, the archives
     in it; if it has no archives either, the root files of all formats, which are missing."""
-    known = {*_FORMATS, *_INPUTS_OF_TASK_MAKER}
+    known = {*FORMATS, *_INPUTS_OF_TASK_MAKER}
     paths = [path.parts for path in map(PurePosixPath, clean)]
     marked = {parts[:depth] for parts in paths for depth, part in enumerate(parts) if part in _BESIDE}
     roots = [parts for parts in paths if parts[-1] in known and (parts[-1] != ROOT_FILE or parts[:-1] in marked)]
@@ -379,7 +376,7 @@ def _other_format(clean: dict[str, Any]) -> str:
         archives = sorted(name for name in clean if _ARCHIVE_ENDING.search(name))
         if archives:
             return f"; it holds archives ({listed(archives)}): import these one by one"
-        others = ", ".join(name for name in _FORMATS if name != ROOT_FILE)
+        others = ", ".join(name for name in FORMATS if name != ROOT_FILE)
         return f"; nor is it of another format: it has no {others}, and no {ROOT_FILE} beside tests or subtasks"
     name = min((len(parts), parts[-1]) for parts in roots)[1]
     if name in _INPUTS_OF_TASK_MAKER:
@@ -387,9 +384,9 @@ def _other_format(clean: dict[str, Any]) -> str:
             f"; its {name} is for task-maker-rust, which makes task.yaml and the tests from it: run that on the task,"
             f" then use {_commands('task.yaml')}"
         )
-    return f"; by its {name} it is {next(iter(_FORMATS[name]))}: use {_commands(name)}"
+    return f"; by its {name} it is {next(iter(FORMATS[name]))}: use {_commands(name)}"
 
 
 def _commands(root_file: str) -> str:
     """The commands that read packages with a root file, for a message."""
-    return " or ".join(f"`ioi-eval import {command}`" for command in _FORMATS[root_file].values())
+    return " or ".join(f"`ioi-eval import {command}`" for command in FORMATS[root_file].values())

@@ -40,10 +40,10 @@ _LARGEST_INNER_ZIP = 256 << 20
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _NAME_IS_UTF8 = 1 << 11  # a flag of a file in a zip. Source: PKWARE APPNOTE, 4.4.4
 _BLOCK = 512  # of a tar
-_SKIPPED = frozenset({"__MACOSX", ".git"})
+_JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", "Icon\r"})
 _SHARED_HEADER = 1 << 20
 DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
-_UNREADABLE = (*DAMAGE, OSError, RuntimeError, ValueError)
+UNREADABLE = (*DAMAGE, OSError, RuntimeError, ValueError)
 _PACKED: Mapping[bytes, Callable[[Path], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -57,6 +57,11 @@ _KINDS = (
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISDIR, "a directory"),
 )
+
+
+def is_junk(name: str) -> bool:
+    """Whether a file or directory of this name was made by a desktop or by git: it is no part of the package."""
+    return name in _JUNK or name.startswith("._")
 
 
 class PackageFiles(ABC):
@@ -76,7 +81,7 @@ class PackageFiles(ABC):
         """A file's content."""
         try:
             content = self._read(member, min(most, LARGEST_FILE))
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise InputError(f"{self.where}: {name} cannot be read: {error}") from error
         refuse_pointer(content, f"{self.where}: {name}")
         return content
@@ -108,7 +113,7 @@ class _Directory(PackageFiles):
                 raise InputError(
                     f"{self.where} {what} ({prefix}{name}), which no package does; give the package's own directory"
                 )
-            if name in _SKIPPED:
+            if is_junk(name):
                 continue
             if not self._is_directory(path):
                 yield f"{prefix}{name}", path
@@ -211,9 +216,13 @@ def files_of_zip(content: bytes, wanted: Callable[[str], bool], most: int) -> It
         OSError: they are larger, or the zip is too large to open.
         zipfile.BadZipFile: and others of `DAMAGE`, and RuntimeError: it is damaged, or needs a password.
     """
+
+    def is_wanted(name: str) -> bool:
+        return not any(map(is_junk, name.split("/"))) and wanted(name)
+
     _check_size(len(content), _LARGEST_INNER_ZIP)
     with _zip_file(io.BytesIO(content)) as archive:
-        entries = [entry for entry in _zip_entries(archive) if wanted(_zip_name(entry))]
+        entries = [entry for entry in _zip_entries(archive) if is_wanted(_zip_name(entry))]
         _check_size(sum(entry.file_size for entry in entries), most)
         for entry in entries:
             yield _zip_name(entry), _content_of(archive, entry)

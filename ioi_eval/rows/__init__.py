@@ -21,6 +21,7 @@ from ioi_eval.problems.row import Source
 from ioi_eval.rows.altered import Altered, KeptColumns, PlainValues
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.rows.names import named_sources, result_names
+from ioi_eval.rows.packages import FORMATS
 from ioi_eval.rows.source import ENDINGS, OBVIOUS, Chain, SplitChoice, read_state, refuse_pointer, split_in
 
 __all__ = [
@@ -51,8 +52,6 @@ _ADVICE = {
     ".ndjson": "Rename it: FILE.jsonl",
 }
 """What to do with files of other formats; the first ending that fits counts."""
-_OF_PACKAGES = ("problem.json", "problem.yaml", "problem.xml", "task.yaml", "info.toml", "domjudge-problem.ini")
-"""Files by which a directory is the package of a problem."""
 _ROWS = (*ENDINGS, ".jsonl.zst", ".jsonl.bz2", ".jsonl.xz", ".ndjson", ".arrow")
 """Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
 _UNREAD = (".csv", ".json")
@@ -189,7 +188,7 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
     found = _files_with_rows(path)
     files = [file for file in found if file.name.endswith(_ROWS)]
     if not files:
-        is_package = any((path / name).exists() for name in _OF_PACKAGES)
+        is_package = any((path / name).exists() for name in FORMATS)
         advice = f". {_IMPORT}" if is_package else next(filter(None, map(_advice, sorted(os.listdir(path)))), "")
         raise InputError(f"the directory {path} holds nothing that can be read as rows: {_READABLE}{advice}")
     for ending in _UNREAD:

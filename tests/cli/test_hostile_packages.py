@@ -152,7 +152,7 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 @pytest.mark.parametrize("kind", PACKAGES)
 def test_a_package_without_its_root_file(refused: Refused, tmp_path: Path, kind: str) -> None:
-    """The message names the file and the format, which are in `_FORMATS` of `ioi_eval/importers/package.py`."""
+    """The message names the file and the format, which are in `FORMATS` of `ioi_eval/rows/packages.py`."""
     where, (root_file, *_) = write_package(tmp_path / "package", {"a.txt": "1\n"}), PACKAGES[kind]
     refused(kind, where, f"holds no {root_file}: it is not a")
 

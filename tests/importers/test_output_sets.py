@@ -136,7 +136,9 @@ def test_outputs_in_a_directory_that_is_no_label(tmp_path: Path) -> None:
 
 def test_a_program_in_a_zip_is_left_out_with_a_note(tmp_path: Path) -> None:
     """Without it a solution of a BatchAndOutput task is judged by its outputs alone."""
-    content = zipped(**RIGHT, **{"sol.cpp": "int main() {}\n", "readme.txt": "", "__MACOSX/._more.cpp": ""})
+    content = zipped(
+        **RIGHT, **{"sol.cpp": "int main() {}\n", "readme.txt": "", "__MACOSX/._more.cpp": "", "._sol.cpp": ""}
+    )
     task = read(tmp_path, **{"solutions/correct/author.zip": content})
     row = next(row for row in task.solution_rows if row["label"] == "correct/author")
     assert (row["code"], row["outputs"]) == (None, RIGHT)

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ioi_eval.errors import InputError, NotReadWarning, RowError
-from ioi_eval.importers import package
 from ioi_eval.rows import open_source, reads_all_files
+from ioi_eval.rows.packages import FORMATS
 from tests.row_files import KINDS, LFS_POINTER, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
 
 
@@ -362,7 +362,7 @@ def test_a_directory_without_rows_lists_the_known_extensions(tmp_path: Path) -> 
         open_source(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["sum.zip", "sum.tar.gz", "sum.tar.xz", *package._FORMATS])
+@pytest.mark.parametrize("name", ["sum.zip", "sum.tar.gz", "sum.tar.xz", *FORMATS])
 def test_a_package_of_a_problem_is_not_rows(tmp_path: Path, name: str) -> None:
     """The message names the command that makes rows of it, be it an archive or a directory of any format."""
     (tmp_path / name).write_text("")
