@@ -30,7 +30,7 @@ from ioi_eval.importers.package import (
     open_package,
 )
 from ioi_eval.importers.score_parameters import score_type_without_parameters
-from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
+from ioi_eval.importers.task import ImportedTask, PackageSolution, PackageTests, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.row import is_number
@@ -97,19 +97,19 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     return build_task(
         package,
         ProblemKey(year=year, id=code),
-        name=meta.get("name") or code,
-        day=day,
         columns={
+            "name": meta.get("name") or code,
+            "day": day,
+            "starting_code": _attached(package, f"{code}.cpp"),
             **limits,
             "score_precision": meta.get("score_precision", 2),
             **({"score_type": score_type.value} if score_type else {}),
             "task_type": task_type.value,
         },
-        starting_code=_attached(package, f"{code}.cpp"),
         subtasks=subtasks,
         files=files,
         config=config,
-        tests=tests,
+        tests=PackageTests(paths=tests),
         solutions=_solutions(package, task_type),
     )
 

@@ -30,7 +30,7 @@ from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, rea
 from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import Package, number_in_text, open_package
-from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
+from ioi_eval.importers.task import ImportedTask, PackageSolution, PackageTests, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, Subtask, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -128,9 +128,9 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     return build_task(
         package,
         ProblemKey(year=year, id=code),
-        name=str(meta.get("title", meta.get("nome", code))),
-        day=day,
         columns={
+            "name": str(meta.get("title", meta.get("nome", code))),
+            "day": day,
             **limits,
             "score_precision": meta.get("score_precision", 0),  # Source: CMS's default of a task
             "score_type": score_type.value,
@@ -144,8 +144,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             **limits,
             **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
         },
-        tests=read_tests(package, count, managed=task_type is TaskType.COMMUNICATION),
-        read_test=lambda tests, path: tests.read(path) if path else b"",
+        tests=PackageTests(
+            paths=read_tests(package, count, managed=task_type is TaskType.COMMUNICATION),
+            read=lambda opened, path: opened.read(path) if path else b"",
+        ),
         solutions=_solutions(package, subtasks, output_only=task_type is TaskType.OUTPUT_ONLY),
     )
 

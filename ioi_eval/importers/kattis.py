@@ -9,7 +9,6 @@ Source: Kattis problem package format, version "legacy"; DOMjudge manual, "Probl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.config import MIB
@@ -20,7 +19,7 @@ from ioi_eval.importers.kattis_scoring import read_data
 from ioi_eval.importers.kattis_settings import FORMAT, INI_FILE, MAX_MEASURED_S, ROOT_FILE, KattisSettings
 from ioi_eval.importers.kattis_submissions import KattisSubmissions
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.task import ImportedTask, RowValues, build_task, named_config
+from ioi_eval.importers.task import ImportedTask, PackageTests, RowValues, build_task, named_config
 from ioi_eval.model import ProblemKey, TaskType
 from ioi_eval.problems.task_parameters import Parameter
 
@@ -66,24 +65,22 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     task_type = TaskType(columns["task_type"])
     # a header that is called like the problem would otherwise show that a grader is missing
     headers_alone = named_config(key.id, task_type, {Parameter.COMPILATION: "alone"})
-    task = build_task(
+    solutions = KattisSubmissions(package, data, subtasks, has_linked_source=has_grader).solutions()
+    any_group = kind.legacy and data.one_group_suffices(subtasks)
+    return build_task(
         package,
         key,
-        name=settings.title,
-        day=day,
-        columns=columns,
+        columns={"name": settings.title, "day": day, **columns},
         subtasks=subtasks,
         files=[*validator, *included],
         config=headers_alone if included and not has_grader else None,
-        tests={test: (f"data/{test}.in", f"data/{test}.ans") for test in data.root.all_tests},
-        solutions=KattisSubmissions(package, data, subtasks, has_linked_source=has_grader).solutions(),
-        test_columns=test_columns(package, data),
-        derive_limit=derive,
+        tests=PackageTests(
+            paths={test: (f"data/{test}.in", f"data/{test}.ans") for test in data.root.all_tests},
+            columns=test_columns(package, data),
+        ),
+        solutions=solutions,
+        timing=settings.derived_timing(subtasks, solutions, any_group=any_group) if derive else None,
     )
-    if not derive:
-        return task
-    any_group = kind.legacy and data.one_group_suffices(subtasks)
-    return replace(task, timing=settings.derived_timing(task, any_group=any_group))
 
 
 def _note_long_answers(package: Package, tests: Sequence[str], most: int) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,8 @@ from ioi_eval.errors import InputError, UnsupportedError, listed, similar
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_programs import has_validator
 from ioi_eval.importers.package import Package, mapping_of
-from ioi_eval.importers.task import ImportedTask, Timing
+from ioi_eval.importers.task import PackageSolution, Timing
+from ioi_eval.model import Subtask
 from ioi_eval.problems.row import is_number
 
 ROOT_FILE = "problem.yaml"
@@ -179,7 +180,9 @@ class KattisSettings:
             )
         return seconds
 
-    def derived_timing(self, task: ImportedTask, *, any_group: bool) -> Timing:
+    def derived_timing(
+        self, subtasks: Sequence[Subtask], solutions: Sequence[PackageSolution], *, any_group: bool
+    ) -> Timing:
         """How to derive the limit of a package that states none from its accepted submissions.
 
         Before 2023-07 these are the submissions in `accepted/`. Since then all submissions that must not be late count,
@@ -191,8 +194,8 @@ class KattisSettings:
         multiplier = limits.get(name)
         if isinstance(multiplier, Mapping) and not legacy:
             name, multiplier = "ac_to_time_limit of time_multipliers", multiplier.get("ac_to_time_limit")
-        worth = {str(row["subtask"]) for row in task.problem_rows if row["score"] > 0}
-        stated = {str(row["label"]): _verdicts(row, worth) for row in task.solution_rows}
+        worth = {subtask.name for subtask in subtasks if subtask.points > 0}
+        stated = {solution.label: _verdicts(solution, worth) for solution in solutions}
         if legacy:
             stated = {label: {"AC"} for label in stated if label.startswith("accepted/")}
         return Timing(
@@ -364,12 +367,12 @@ def _factor(name: str, value: object, least: float) -> float:
     return float(value)
 
 
-def _verdicts(row: Mapping[str, Any], worth: set[str]) -> set[str]:
+def _verdicts(solution: PackageSolution, worth: set[str]) -> set[str]:
     """All verdicts that a submission may have; empty if nothing is stated about one of the subtasks worth points."""
-    if row["expected"] == MODEL_SOLUTION:
+    if solution.expected == MODEL_SOLUTION:
         return {"AC"}
-    by_subtask = row["expected_subtasks"] or {}
-    if row["expected"] is None and not worth <= by_subtask.keys():
+    by_subtask = solution.expected_subtasks
+    if solution.expected is None and not worth <= by_subtask.keys():
         return set()
-    stated = by_subtask.values() if row["expected"] is None else (row["expected"],)
+    stated = by_subtask.values() if solution.expected is None else (solution.expected,)
     return {verdict for verdicts in stated for verdict in verdicts.split(",")}

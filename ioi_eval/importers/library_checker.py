@@ -24,7 +24,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, open_package
 from ioi_eval.importers.package_files import read_beside
-from ioi_eval.importers.task import ImportedTask, PackageSolution, build_task, language
+from ioi_eval.importers.task import ImportedTask, PackageSolution, PackageTests, build_task, language
 from ioi_eval.model import ProblemKey, Subtask
 from ioi_eval.problems.row import is_whole
 
@@ -66,9 +66,9 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     return build_task(
         package,
         ProblemKey(year=year, id=package.name),
-        name=str(info.get("title") or package.name),
-        day=day,
         columns={
+            "name": str(info.get("title") or package.name),
+            "day": day,
             "time_limit": time_limit_s,
             "memory_limit": _MEMORY_BYTES,
             "score_precision": 2,
@@ -78,7 +78,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         },
         subtasks=[Subtask(name=ONLY_SUBTASK, points=1, tests=tuple(tests))],
         files=_files(package, info, parameters, sources.headers),
-        tests=tests,
+        tests=PackageTests(paths=tests),
         solutions=solutions,
     )
 

@@ -27,7 +27,15 @@ from ioi_eval.importers.polygon_groups import (
     test_columns,
 )
 from ioi_eval.importers.polygon_tests import MadeTests
-from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language, named_config
+from ioi_eval.importers.task import (
+    ImportedTask,
+    PackageSolution,
+    PackageTests,
+    RowValues,
+    build_task,
+    language,
+    named_config,
+)
 from ioi_eval.model import ProblemKey, Subtask, TaskType
 from ioi_eval.problems.grader_files import without_comments
 from ioi_eval.problems.task_parameters import Parameter
@@ -90,6 +98,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     std = f"gnu++{_standard(assets)}"
     made = _made_tests(package, problem, tests, graders, std)
     columns: RowValues = {
+        "name": names.get("english") or next(iter(names.values()), "") or code,
+        "day": day,
         "time_limit": _limit(testset, "time-limit") / 1000,
         "memory_limit": _limit(testset, "memory-limit"),
         "score_precision": 6,  # Polygon does not round; this only removes the errors of adding fractions
@@ -107,16 +117,16 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     return build_task(
         package,
         ProblemKey(year=year, id=code),
-        name=names.get("english") or next(iter(names.values()), "") or code,
-        day=day,
         columns=columns,
         subtasks=subtasks,
         files=[*files, *((f"graders/{name}", package.text(path)) for path, name in resources.items())],
         config=named_config(code, task_type, parameters),
-        tests={test.name: (test.input, test.answer) for test in tests},
+        tests=PackageTests(
+            paths={test.name: (test.input, test.answer) for test in tests},
+            columns=test_columns(groups, judging) if gives_points else {},
+            read=made.read,
+        ),
         solutions=_solutions(package, assets, testset.get("name", _TESTS), subtasks, groups),
-        test_columns=test_columns(groups, judging) if gives_points else {},
-        read_test=made.read,
     )
 
 

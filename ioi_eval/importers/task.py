@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
@@ -88,68 +88,54 @@ class PackageSolution:
     text: str | None = None  # the program, if it differs from the file
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageTests:
+    """The tests of a package, by their names."""
+
+    paths: Mapping[str, tuple[str, str]]  # of input and output
+    columns: Mapping[str, RowValues] = field(default_factory=dict)  # further columns of rows, of some tests
+    read: Callable[[Package, str], bytes] = Package.read  # reads an input or output
+
+
 def build_task(
     package: Package,
     key: ProblemKey,
     *,
-    name: str,
-    day: str | None,
     columns: RowValues,
-    statement: str = "",
-    starting_code: str = "",
     subtasks: Sequence[Subtask],
     files: Sequence[tuple[str, str]],
     config: RowValues | None = None,
-    tests: Mapping[str, tuple[str, str]],
+    tests: PackageTests,
     solutions: Sequence[PackageSolution],
-    test_columns: Mapping[str, RowValues] | None = None,
-    read_test: Callable[[Package, str], bytes] = Package.read,
-    derive_limit: bool = False,
+    timing: Timing | None = None,
 ) -> ImportedTask:
     """The task as rows, after checking that it can be judged.
 
     Args:
-        columns: how the problem is judged: the other columns of its rows.
+        columns: what all its rows have in common: `name`, `day`, how the problem is judged, and maybe `statement` and
+            `starting_code`.
         subtasks: in the contest's order.
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
         config: the content of `graders/grader_config.json`, as the reference's scripts read it: all keys at its top. By
             default only the problem's id and task type.
-        tests: for each test's name the paths of input and output, which `read_test` reads; `test_columns` has further
-            columns of its row.
-        derive_limit: whether the time limit of `columns` is only that with which the problem's own one is derived.
+        timing: how to derive the time limit, if that of `columns` is only the one with which it is derived.
     """
-    titles = {"year": key.year, "name": name, "id": key.id, "day": day, "statement": statement, "problem": statement}
     config = config or {"code": key.id, "task_type": columns["task_type"]}
-    config = with_processes(config, files, package.notes)
-    stored_config = json.dumps(config, default=str, skipkeys=True)  # YAML has dates, also as keys
-    grader_files = [[path, content] for path, content in (*files, (CONFIG_PATH, stored_config))]
-    rows = tuple(
-        {
-            **titles,
-            **columns,
-            "starting_code": starting_code,
-            "subtask": subtask.name,
-            "score": subtask.points,
-            **({} if subtask.threshold is None else {"threshold": subtask.threshold}),
-            "test_names": list(subtask.tests),
-            "grader_files": grader_files,
-        }
-        for subtask in subtasks
-    )
-    models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
+    rows = _problem_rows(key, columns, subtasks, files, with_processes(config, files, package.notes))
     try:  # the problem that the rows describe: making it now finds errors before scoring
         numbered = enumerate(rows, 1)
         problem = draft_problem(Row(source=str(package.where), number=number, values=row) for number, row in numbered)
     except RowError as error:
         raise InputError(error.problem) from error  # without the row: the user of a package has none
+    models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
     in_cpp = [model for model in models if model.path and language(model.path) == "cpp" and not model.files]
     _check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
     package.notes += _python_2_notes(problem)
-    if not derive_limit:
+    if timing is None:
         package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
     if problem.checker is None and not problem.task_type.has_manager:
         package.notes += _empty_answer_notes(package, tests)
-    unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
+    unused = set(tests.paths).difference(*(subtask.tests for subtask in subtasks))
     if unused:
         package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {listed(sorted(unused))}")
     if not models:
@@ -163,13 +149,39 @@ def build_task(
         tests=partial(
             _test_rows,
             package,
-            {"year": key.year, "day": day, "problem_name": name, "problem_id": key.id},
-            {test: paths for test, paths in tests.items() if test not in unused},
-            test_columns or {},
-            read_test,
+            {"year": key.year, "day": columns["day"], "problem_name": columns["name"], "problem_id": key.id},
+            replace(tests, paths={test: paths for test, paths in tests.paths.items() if test not in unused}),
             # by a function of CMS's testlib, the checker requires the grader's result in official outputs
             checked=problem.checker is not None and _ASKS_FOR_RESULT in problem.checker.source.content,
         ),
+        timing=timing,
+    )
+
+
+def _problem_rows(
+    key: ProblemKey,
+    columns: RowValues,
+    subtasks: Sequence[Subtask],
+    files: Sequence[tuple[str, str]],
+    config: RowValues,
+) -> tuple[RowValues, ...]:
+    stored_config = json.dumps(config, default=str, skipkeys=True)  # YAML has dates, also as keys
+    grader_files = [[path, content] for path, content in (*files, (CONFIG_PATH, stored_config))]
+    return tuple(
+        {
+            "year": key.year,
+            "id": key.id,
+            "statement": "",
+            "starting_code": "",
+            **columns,
+            "problem": columns.get("statement", ""),
+            "subtask": subtask.name,
+            "score": subtask.points,
+            **({} if subtask.threshold is None else {"threshold": subtask.threshold}),
+            "test_names": list(subtask.tests),
+            "grader_files": grader_files,
+        }
+        for subtask in subtasks
     )
 
 
@@ -180,9 +192,9 @@ def named_config(code: str, task_type: TaskType, parameters: Mapping[Parameter, 
     return {"code": code, "task_type": task_type.value, **named}
 
 
-def _empty_answer_notes(package: Package, tests: Mapping[str, tuple[str, str]]) -> list[str]:
+def _empty_answer_notes(package: Package, tests: PackageTests) -> list[str]:
     """A note that names tests whose official output is an empty file, if outputs are compared without a checker."""
-    empty = [test for test, (_, answer) in tests.items() if package.has(answer) and package.size(answer) == 0]
+    empty = [test for test, (_, answer) in tests.paths.items() if package.has(answer) and package.size(answer) == 0]
     if not empty:
         return []
     return [
@@ -288,19 +300,11 @@ def language(path: str) -> str | None:
     return "cpp" if ending == ".C" else _LANGUAGES.get(ending.lower())  # Source: for GCC `.C` is C++
 
 
-def _test_rows(
-    source: Package,
-    named: RowValues,
-    tests: Mapping[str, tuple[str, str]],
-    columns: Mapping[str, RowValues],
-    read_test: Callable[[Package, str], bytes],
-    *,
-    checked: bool,
-) -> Iterator[RowValues]:
+def _test_rows(source: Package, named: RowValues, tests: PackageTests, *, checked: bool) -> Iterator[RowValues]:
     with open_package(source.where, source.root_file, format=source.format) as package:
-        for name, (input_path, answer_path) in tests.items():
-            given = _test_text(input_path, read_test(package, input_path))
-            output = _test_text(answer_path, read_test(package, answer_path))
+        for name, (input_path, answer_path) in tests.paths.items():
+            given = _test_text(input_path, tests.read(package, input_path))
+            output = _test_text(answer_path, tests.read(package, answer_path))
             if checked:
                 _check_answer(answer_path, output)
             yield {
@@ -309,7 +313,7 @@ def _test_rows(
                 "test_input": given,
                 "test_output": output,
                 **({"as_is": True} if any(text and not text.endswith("\n") for text in (given, output)) else {}),
-                **columns.get(name, {}),
+                **tests.columns.get(name, {}),
             }
 
 

@@ -31,7 +31,7 @@ from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, mapping_of, open_package
 from ioi_eval.importers.score_parameters import score_type_without_parameters
-from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task, language
+from ioi_eval.importers.task import ImportedTask, PackageSolution, PackageTests, RowValues, build_task, language
 from ioi_eval.model import Language, ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.fifo_arguments import opens_fifos
 from ioi_eval.problems.grader_config import parse_task_type
@@ -84,7 +84,12 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         package.check_limit(_required(meta, field), field, ROOT_FILE) for field in ("time_limit", "memory_limit")
     )
     limits = {"time_limit": time_s, "memory_limit": int(memory_mib * MIB)}
+    starting_code = f"public/cpp/{name}.cpp"
     columns: RowValues = {
+        "name": title,
+        "day": day,
+        "statement": package.text("statement/index.md") if package.has("statement/index.md") else "",
+        "starting_code": package.text(starting_code) if package.has(starting_code) else "",
         **limits,
         "score_precision": _precision(package, meta),
         "score_type": (score_type_without_parameters(meta) or ScoreType.GROUP_MIN).value,
@@ -92,7 +97,6 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     }
     if standard := meta.get("cpp_std") or (_NEWER_STANDARD if _is_newer(package) else None):
         columns["cxx_std"] = standard
-    starting_code = f"public/cpp/{name}.cpp"
     files = _code_files(package, meta, task_type)
     config = _config(meta, {"task_type": task_type.value, "code": name, "name": title, **limits})
     package.leave_out(f"as {task_type} has no such parameters (type_params)", unread_names(config, task_type))
@@ -101,15 +105,11 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     return build_task(
         package,
         ProblemKey(year=year, id=name),
-        name=title,
-        day=day,
         columns=columns,
-        statement=package.text("statement/index.md") if package.has("statement/index.md") else "",
-        starting_code=package.text(starting_code) if package.has(starting_code) else "",
         subtasks=list(subtasks.values()),
         files=files,
         config=config,
-        tests=tests,
+        tests=PackageTests(paths=tests),
         solutions=_solutions(package, stated, subtasks, tests if task_type is TaskType.OUTPUT_ONLY else None),
     )
 
