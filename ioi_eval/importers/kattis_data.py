@@ -5,7 +5,7 @@ Source: Kattis problem package format (legacy), "Test Data Groups", and 2025-09,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,6 +102,10 @@ class TestGroup:
     def with_lowest_score(self) -> TestGroup:
         """The group with the aggregation `min` after those in its flags, so that it counts."""
         return self.with_settings(grader_flags=" ".join([*self.flags, "min"]))
+
+    def with_each(self, change: Callable[[TestGroup], TestGroup]) -> TestGroup:
+        """The group with this change of itself and of all groups below, the innermost first."""
+        return change(replace(self, groups=tuple(inner.with_each(change) for inner in self.groups)))
 
     def walk(self) -> Iterator[TestGroup]:
         """This group and all below it, in the order in which they are judged."""

@@ -17,7 +17,7 @@ import asyncio
 import math
 import random
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
@@ -161,7 +161,7 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     Raises:
         SetupError: it could not be tried on this machine.
     """
-    root = replace(root, groups=tuple(map(_joined, root.groups)))
+    root = replace(root, groups=tuple(group.with_each(_joined) for group in root.groups))
     outer = [group for group in root.walk() if group.groups and group.config["grading"] == "custom"]
     if not outer:
         return root
@@ -183,14 +183,17 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
                 f" {' '.join(flags) or '(none)'}, not {sum_:g}; the sum of groups is supported (with ignore_sample:"
                 " without the samples)"
             )
-    return _with_default_grading(root, {group.path for group in outer})
+    paths = {group.path for group in outer}
+    return root.with_each(lambda group: _with_default_grading(group) if group.path in paths else group)
 
 
 def _joined(group: TestGroup) -> TestGroup:
-    groups = tuple(map(_joined, group.groups))
-    only = groups[0] if len(groups) == 1 and not group.tests and group.config["grading"] == "custom" else None
+    """The only group in a group with its own grader, in place of that one, if it takes the minimum or maximum of its
+    tests; else the group itself."""
+    is_outer = len(group.groups) == 1 and not group.tests and group.config["grading"] == "custom"
+    only = group.groups[0] if is_outer else None
     if only is None or only.groups or only.config["grading"] != "default" or not only.aggregations:
-        return replace(group, groups=groups)
+        return group
     aggregation = only.aggregations[-1]
     if aggregation not in ("min", "max") or (aggregation == "max" and not ACCEPTED_IN_PART.isdisjoint(only.flags)):
         raise UnsupportedError(
@@ -201,11 +204,9 @@ def _joined(group: TestGroup) -> TestGroup:
     return replace(only, path=group.path, config=config, configured=group.configured, one_result=aggregation)
 
 
-def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup:
-    if group.path in paths:
-        verdict_flags = " ".join(flag for flag in group.flags if flag in VERDICT_FLAGS)
-        group = group.with_settings(grading="default", grader_flags=verdict_flags)
-    return replace(group, groups=tuple(_with_default_grading(inner, paths) for inner in group.groups))
+def _with_default_grading(group: TestGroup) -> TestGroup:
+    verdict_flags = " ".join(flag for flag in group.flags if flag in VERDICT_FLAGS)
+    return group.with_settings(grading="default", grader_flags=verdict_flags)
 
 
 def _is_worth_nothing(group: TestGroup) -> bool:

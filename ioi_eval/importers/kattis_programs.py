@@ -89,20 +89,19 @@ def with_old_flags(package: Package, root: TestGroup, for_all: Sequence[str]) ->
     """
 
     def without(group: TestGroup) -> TestGroup:
-        config = {name: value for name, value in group.config.items() if name != ARGUMENTS}
+        return replace(group, config={name: value for name, value in group.config.items() if name != ARGUMENTS})
+
+    others = []
+    for group in root.walk():
         stated = group.config.get(ARGUMENTS)
         words = stated.split() if isinstance(stated, str) else stated
-        if stated and group.tests and words != [*for_all, *validator_flags(group.path, config)]:
+        if stated and group.tests and words != [*for_all, *validator_flags(group.path, without(group).config)]:
             others.append(group.path)
-        return replace(group, config=config, groups=tuple(map(without, group.groups)))
-
-    others: list[str] = []
-    root = without(root)
     if others:
         package.notes.append(
             f"{ARGUMENTS} of {listed(others)} is not read: before version 2023-07 the format has output_validator_flags"
         )
-    return root
+    return root.with_each(without)
 
 
 def flag_words(where: str, stated: object) -> list[str]:

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.importers.kattis_data import ACCEPTED_IN_PART, DATA, SETTINGS, TestGroup, judged_names, read_groups
@@ -128,11 +129,11 @@ def read_data(package: Package, settings: KattisSettings) -> KattisData:
     )
     if for_domjudge and kind.validation and not kind.custom_score and by_range:  # then the validator gives the scores
         kind = replace(kind, validation=kind.validation | {"score"})
-        root = _scored_by_validator(root, alone=alone)
+        root = root.with_each(partial(_scored_by_validator, alone=alone))
     elif kind.custom_score:
-        root = _with_most_points(without_own_sums(package, root), alone=alone)
+        root = without_own_sums(package, root).with_each(partial(_with_most_points, alone=alone))
     elif for_domjudge:
-        root = _scored_once(root)
+        root = root.with_each(_scored_once)
     if unknown := sorted({str(name) for group in root.walk() for name in group.config if name not in SETTINGS}):
         package.notes.append(f"settings of test groups that the format does not have are not read: {listed(unknown)}")
     own = [group for group in root.secret if group.tests and group.config["grading"] == "custom"]
@@ -191,13 +192,13 @@ def _has_old_scores(root: TestGroup) -> bool:
 
 
 def _with_most_points(group: TestGroup, *, alone: bool) -> TestGroup:
-    """The groups of a validator that gives scores; where only the `range` states the most points, with `accept_score`.
+    """A group of a validator that gives scores; if only its `range` states the most points, with `accept_score`.
 
     The range is that of a test if the group has one test, or takes the minimum of its tests. A range that the group
     inherits is that of the outer directory, so it counts only if no other group has secret tests (`alone`).
     """
     if group.groups:
-        return replace(group, groups=tuple(_with_most_points(inner, alone=alone) for inner in group.groups))
+        return group
     is_of_tests = group.config["grading"] == "default" and (
         len(group.tests) == 1 or group.aggregations[-1:] == ("min",)
     )
@@ -209,12 +210,12 @@ def _with_most_points(group: TestGroup, *, alone: bool) -> TestGroup:
 
 
 def _scored_once(group: TestGroup) -> TestGroup:
-    """The groups as DOMjudge scores them: a group of tests gets its `accept_score` once, if all tests are accepted.
+    """A group as DOMjudge scores it: a group of tests gets its `accept_score` once, if all tests are accepted.
 
-    A group without `accept_score` gets nothing.
+    One without `accept_score` gets nothing.
     """
     if group.groups:
-        return replace(group, groups=tuple(map(_scored_once, group.groups)))
+        return group
     return group.with_settings(accept_score=group.config.get("accept_score", 0)).with_lowest_score()
 
 
@@ -235,13 +236,13 @@ def _is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
 
 
 def _scored_by_validator(group: TestGroup, *, alone: bool) -> TestGroup:
-    """The groups as DOMjudge scores them, if the validator gives the scores: the upper end of `range` is full marks.
+    """A group as DOMjudge scores it, if the validator gives the scores: the upper end of `range` is full marks.
 
     Samples need a range of their own. So do the groups, unless no other group has secret tests (`alone`).
     Source: DOMjudge's example problem *knapsack*.
     """
     if group.groups:
-        return replace(group, groups=tuple(_scored_by_validator(inner, alone=alone) for inner in group.groups))
+        return group
     inherits = "range" in group.config and "range" not in group.own
     if "accept_score" in group.config or "range" not in group.config or (inherits and group.name == "sample"):
         return group.with_settings(accept_score=group.config.get("accept_score", 0))
