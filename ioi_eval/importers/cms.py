@@ -236,8 +236,7 @@ def included_by_judges(package: Package, taken: Collection[str]) -> list[tuple[s
     """The other files that checker and manager include (`table.inc`): CMS's loader compiles them where they are."""
     found: set[str] = set()
     for judge in (path for path in map(PurePosixPath, taken) if path.stem in _JUDGES and path.suffix in _COMPILED):
-        directory = str(judge.parent)
-        files = {name.removeprefix(f"{directory}/"): name for name in package.names(directory)}
+        files = package.below(str(judge.parent))
         found |= {files[name] for name in included_among(package, files, judge.name)}
     return [(name, package.text(name)) for name in sorted(found.difference(taken))]
 

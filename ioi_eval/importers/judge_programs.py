@@ -18,8 +18,7 @@ def judge_files(package: Package, source: str, path: str) -> list[tuple[str, str
     """A judge program, and the files below its directory that it may use: headers, and files that it includes in
     quotes. For a script in Python all others in Python, so that it is refused if it imports one (`check_modules`).
     """
-    directory = dirname(source) and f"{dirname(source)}/"  # empty for the package's root
-    files = {name.removeprefix(directory): name for name in package.names() if name.startswith(directory)}
+    files = package.below(dirname(source))
     if path.endswith(_SCRIPT):
         names = {name for name in files if name.endswith((*HEADERS, _SCRIPT))}
     else:

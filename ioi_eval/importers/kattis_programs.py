@@ -66,7 +66,7 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
             f" `{BUILD_SCRIPT}` script that leaves one program, is supported: put that in its place"
         )
     if build := next((name for name in names if basename(name) == BUILD_SCRIPT), None):
-        return _built(package, build, below, role)
+        return _built(package, build, role)
     return _one_source(package, names, below, role)
 
 
@@ -111,10 +111,9 @@ def flag_words(where: str, stated: object) -> list[str]:
     return str(stated or "").split()
 
 
-def _built(package: Package, build: str, below: Sequence[str], role: str) -> list[tuple[str, str]]:
+def _built(package: Package, build: str, role: str) -> list[tuple[str, str]]:
     """The script that builds the validator, and all files that it may read."""
-    directory = build.removesuffix(BUILD_SCRIPT)
-    files = [(f"{role}/{name.removeprefix(directory)}", name) for name in below if name.startswith(directory)]
+    files = [(f"{role}/{inner}", name) for inner, name in package.below(dirname(build)).items()]
     for path, name in files:
         if b"\0" in package.read(name):
             raise UnsupportedError(f"{name} is not text; {build} can be given texts only")
@@ -152,10 +151,10 @@ def included(package: Package, language: str) -> dict[str, str]:
     """
     if language not in _INCLUDED_WITH:
         return {}
-    directories = [f"include/{name}/" for name in _INCLUDED_WITH[language] if package.names(f"include/{name}")]
+    directories = [f"include/{name}" for name in _INCLUDED_WITH[language] if package.names(f"include/{name}")]
     found: dict[str, str] = {}
-    for directory in ("include/default/", *directories[:1]):
-        found |= {name.removeprefix(directory): name for name in package.names() if name.startswith(directory)}
+    for directory in ("include/default", *directories[:1]):
+        found |= package.below(directory)
     return found
 
 

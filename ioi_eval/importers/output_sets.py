@@ -30,8 +30,7 @@ class OutputSet:
 def output_sets(package: Package, directory: str) -> tuple[OutputSet, ...]:
     """The solutions with outputs directly below a directory."""
     groups: dict[str, list[str]] = {}
-    for path in package.names(directory):
-        inner = path.removeprefix(f"{directory}/")
+    for inner, path in package.below(directory).items():
         first, slash, _ = inner.partition("/")
         if slash or first.endswith(".zip") or test_of(first):
             groups.setdefault(first.removesuffix(".zip") if slash or first.endswith(".zip") else "", []).append(path)

@@ -98,6 +98,11 @@ class Package:
         prefix = f"{directory}/" if directory else ""
         return tuple(sorted(name for name in self._members if name.startswith(prefix)))
 
+    def below(self, directory: str) -> dict[str, str]:
+        """The files below a directory of the package, by their paths in that directory."""
+        start = len(directory) + 1 if directory else 0
+        return {name[start:]: name for name in self.names(directory)}
+
     def refuse_links(self, *paths: str) -> None:
         """Refuse links at, above or below some paths that we do not follow, because files would silently be missing."""
         names = tuple(f"{path}/" for path in paths)
