@@ -11,7 +11,7 @@ constexpr int kExecutedFd = 201;
 constexpr rlim_t kContestantFds = 128;  // not fewer: libraries of CEOI 2026 duplicate a descriptor to number 100
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr int kLeastFds = 320;  // the least limit on the runner's own descriptors: above all numbers that it uses
-// The least limits of a job on a worker. With less, correct programs fail: sandbox/local/inherited_limits.py (file size, stack) and
+// The least limits of a job on a worker. With less, correct programs fail: sandbox/least_limits.py (file size, stack) and
 // sandbox/piston/conditions.py (processes) say why.
 constexpr rlim_t kLeastProcesses = 64;
 constexpr rlim_t kLeastFileBytes = 320 << 20;

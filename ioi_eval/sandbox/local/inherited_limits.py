@@ -28,22 +28,14 @@ from pathlib import Path
 
 from ioi_eval.config import MIB, CompileLimits, Policy
 from ioi_eval.model import Isolation
+from ioi_eval.sandbox.least_limits import LEAST_CPU_S, LEAST_FILE_BYTES, LEAST_STACK_BYTES
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes, processes_left
 from ioi_eval.sandbox.local.descriptors import MFD_EXEC
 from ioi_eval.sandbox.local.machine_limit import GIB, MachineLimit, fatal_limit, format_bytes
 
-_LEAST_STACK_BYTES = 64 * MIB
-"""Recursion over a path of 10^6 vertices takes about as much. Official judges set no limit. Source: CMS (isolate)."""
-
 _LEAST_ADDRESS_BYTES = 5 * GIB
 """A checker may take this (`JudgeLimits`, and 1 GiB); a program with up to 1 GiB of memory and 64 threads may reserve
 it. Source: graders/runner/launch.h, judges.h."""
-
-_LEAST_FILE_BYTES = 64 * MIB + 256 * MIB
-"""More than an output that is OLE. Source: `Policy.output_bytes`; graders/runner/numbers.h, kFileSlackBytes."""
-
-_LEAST_CPU_S = 62
-"""Compiling a checker may take this. Source: graders/runner/processes.h; `jobs/compile.py`, _TRUSTED_TIME_FACTOR."""
 
 _LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 3 * 128 + 16, 128
 """A shared job has up to 128 tests, each with an input, an answer and a program of its own, and a few other files.
@@ -170,21 +162,21 @@ _RAISED = (_ADDRESSES, _DATA, _FILE_SIZE, _CPU, _FILES, _PROCESSES)  # the runne
 
 def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
     if (stack := _STACK.value()) is not None:
-        yield _bytes_limit(_STACK, stack, least=_LEAST_STACK_BYTES, enough_for=stack, does="recurses deeper")
+        yield _bytes_limit(_STACK, stack, least=LEAST_STACK_BYTES, enough_for=stack, does="recurses deeper")
     for limit in (_ADDRESSES, _DATA):
         if (hard := limit.value()) is not None:
             enough_for = min((hard - GIB) // 2, hard - 4 * GIB)  # Source: graders/runner/launch.h, RLIMIT_AS
             yield _bytes_limit(limit, hard, least=_LEAST_ADDRESS_BYTES, enough_for=enough_for, does="reserves more")
     file_size = _FILE_SIZE.value()
     if file_size is not None:
-        needed = f"outputs need {format_bytes(_LEAST_FILE_BYTES)}, and results must fit too"
+        needed = f"outputs need {format_bytes(LEAST_FILE_BYTES)}, and results must fit too"
         measured = f"{format_bytes(file_size)} at most"
-        yield _FILE_SIZE.found(measured, needed, is_fatal=file_size < _LEAST_FILE_BYTES)
+        yield _FILE_SIZE.found(measured, needed, is_fatal=file_size < LEAST_FILE_BYTES)
     cpu_s = _CPU.value()
     if cpu_s is not None:
         needed = "this command itself is killed at this limit; start it again to continue"
-        if is_fatal := cpu_s < _LEAST_CPU_S:
-            needed = f"compiling a checker may take {_LEAST_CPU_S} s"
+        if is_fatal := cpu_s < LEAST_CPU_S:
+            needed = f"compiling a checker may take {LEAST_CPU_S} s"
         yield _CPU.found(f"{cpu_s} s a process", needed, is_fatal=is_fatal)
     files, enough = _FILES.value(), boxes * _FILES_A_JOB + _OWN_FILES
     if files is not None and files < enough:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ioi_eval.config import MIB
 from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, warning
+from ioi_eval.sandbox.least_limits import LEAST_CPU_S, LEAST_FILE_BYTES, LEAST_STACK_BYTES
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Starter
 
@@ -31,11 +32,6 @@ _LEAST_PAIR_TIME_MS = 5_000
 
 _ENOUGH_TIME_MS = 60_000
 
-_LEAST_FILE_KIB = 320 * 1024
-"""With less, a correct program with a long output would be OLE, and one with large tables CE. As on this machine
-(`sandbox/local/inherited_limits.py`, _LEAST_FILE_BYTES). The runner checks it in each job. Source:
-graders/runner/numbers.h, kLeastFileBytes."""
-
 _LEAST_PROCESSES, _ENOUGH_PROCESSES = 64, 96
 """With 96, a program can have 64 threads. 64 is Piston's default, which the reference's clusters have: there a correct
 program with more than some 50 threads is RE. Source: graders/runner/numbers.h, kLeastProcesses, kSureThreads and
@@ -44,16 +40,9 @@ kOwnProcesses."""
 _LEAST_OPEN_FILES = 320
 """With less, the runner starts no program. Source: graders/runner/numbers.h, kLeastFds."""
 
-_LEAST_STACK_KIB = 64 * 1024
-"""As on this machine (`sandbox/local/inherited_limits.py`, _LEAST_STACK_BYTES). isolate (v4) sets no limit. Source of
-what the runner checks in each job: graders/runner/numbers.h, kLeastStackBytes."""
-
 _LEAST_ADDRESS_KIB = _LEAST_MEMORY_BYTES // 1024
 """Of address space and data segment: enough for programs with up to 3 GiB of memory. The runner refuses a job whose
 memory limit is higher than one of them."""
-
-_LEAST_CPU_S = 62
-"""As on this machine (`sandbox/local/inherited_limits.py`, _LEAST_CPU_S)."""
 
 _NEED_OF_RUN = "tests of a second and more, and bundles of tests, need more"
 _NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
@@ -126,7 +115,7 @@ def _memory(most: int | None) -> Iterator[Finding]:
 def _job_limits(report: ProbeReport) -> Iterator[Finding]:
     """The limits that the kernel applies to a job. (Threads count as processes.)"""
     file_kib, processes, open_files, stack_kib = report.file_kib, report.processes, report.open_files, report.stack_kib
-    if file_kib is not None and file_kib < _LEAST_FILE_KIB:
+    if file_kib is not None and file_kib * 1024 < LEAST_FILE_BYTES:
         detail = f"{file_kib // 1024} MiB at most; correct programs with more output would fail"
         yield bad("file size", detail, f"PISTON_MAX_FILE_SIZE=1000000000{_OR_INSTALL}")
     if processes is not None and processes < _ENOUGH_PROCESSES:
@@ -139,14 +128,14 @@ def _job_limits(report: ProbeReport) -> Iterator[Finding]:
     if stack_kib is not None:
         detail = f"{stack_kib // 1024} MiB at most (hard limit); a correct program that recurses deeper would fail"
         setting = "ulimit -Hs unlimited, as root, where the server is started (Docker: --ulimit stack=-1)"
-        yield (bad if stack_kib < _LEAST_STACK_KIB else warning)("stack", detail, setting)
+        yield (bad if stack_kib * 1024 < LEAST_STACK_BYTES else warning)("stack", detail, setting)
     where = "unlimited, as root, where the server is started"
     for what, kib, flag in (("address space", report.address_kib, "v"), ("data segment", report.data_kib, "d")):
         if kib is not None and kib < _LEAST_ADDRESS_KIB:
             detail = f"{kib // 1024} MiB at most (hard limit); correct programs would get no memory"
             yield bad(what, detail, f"ulimit -H{flag} {where}")
-    if report.cpu_s is not None and report.cpu_s < _LEAST_CPU_S:
-        detail = f"{report.cpu_s} s a process (hard limit); compiling a checker may take {_LEAST_CPU_S} s"
+    if report.cpu_s is not None and report.cpu_s < LEAST_CPU_S:
+        detail = f"{report.cpu_s} s a process (hard limit); compiling a checker may take {LEAST_CPU_S} s"
         yield bad("CPU time", detail, f"ulimit -Ht {where}")
 
 

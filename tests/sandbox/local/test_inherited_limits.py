@@ -21,6 +21,7 @@ from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.engine.run_jobs import MAX_TESTS
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import trusted_limits
+from ioi_eval.sandbox.least_limits import LEAST_CPU_S, LEAST_FILE_BYTES
 from ioi_eval.sandbox.local import inherited_limits as module
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, limit_of_threads_for_apps
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by
@@ -354,8 +355,8 @@ def test_the_least_limits_are_what_jobs_need() -> None:
     assert fds is not None
     assert threads is not None
     assert backstop_s is not None
-    assert Policy().output_bytes + int(slack_mib[1]) * MIB == module._LEAST_FILE_BYTES
-    assert trusted_limits(CompileLimits()).cpu_s + int(backstop_s[1]) == module._LEAST_CPU_S
+    assert Policy().output_bytes + int(slack_mib[1]) * MIB == LEAST_FILE_BYTES
+    assert trusted_limits(CompileLimits()).cpu_s + int(backstop_s[1]) == LEAST_CPU_S
     assert int(fds[1]) <= module._LEAST_FILES
     assert Policy().threads == int(threads[1])
     assert module._FILES_A_JOB == 3 * MAX_TESTS + 16

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval import boxfiles
+from ioi_eval.config import MIB
 from ioi_eval.sandbox.findings import Severity
-from ioi_eval.sandbox.local import inherited_limits
+from ioi_eval.sandbox.least_limits import LEAST_FILE_BYTES, LEAST_STACK_BYTES
 from ioi_eval.sandbox.piston import conditions as module
 from ioi_eval.sandbox.piston.conditions import conditions_of, fatal, in_one_line
 from ioi_eval.sandbox.piston.probing import ProbeReport
@@ -80,7 +81,7 @@ def test_the_runner_checks_the_same_limits() -> None:
     numbers = boxfiles.read("runner/numbers.h").decode()
     least = {name: int(number) for name, number in re.findall(r"kLeast(\w+) = (\d+)", numbers)}
     found = {"Fds": module._LEAST_OPEN_FILES, "Processes": module._LEAST_PROCESSES}
-    sizes = {"FileBytes": module._LEAST_FILE_KIB // 1024, "StackBytes": module._LEAST_STACK_KIB // 1024}
+    sizes = {"FileBytes": LEAST_FILE_BYTES // MIB, "StackBytes": LEAST_STACK_BYTES // MIB}
     assert least == found | sizes
     assert all(f"kLeast{name} = {mib} << 20;" in numbers for name, mib in sizes.items())
 
@@ -96,7 +97,6 @@ def test_limits_that_a_worker_inherits() -> None:
         )
         return {(each.what, each.severity, each.advice[:10]) for each in every if each.severity is not Severity.OK}
 
-    assert module._LEAST_CPU_S == inherited_limits._LEAST_CPU_S == 62
     assert found(kib=4 << 20, cpu_s=62) == set()
     assert found(kib=(4 << 20) - 1, cpu_s=61) == {
         ("address space", Severity.BAD, "ulimit -Hv"),
