@@ -15,7 +15,7 @@ from ioi_eval.importers.kattis import import_package
 from ioi_eval.importers.kattis_expectations import _matches
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.problems.submissions import submission_from_row
-from tests.importers.kattis_packages import PASS_FAIL, SCORING, package
+from tests.importers.kattis_packages import PASS_FAIL, SCORING, package, read
 from tests.importers.packages import loaded
 from tests.small_problems import checker_of, manager_of
 
@@ -35,11 +35,6 @@ GROUPS = {
     **{f"data/secret/{name}/test_group.yaml": "max_score: 50\n" for name in ("one", "two")},
 }
 ALL_BUT_AC = "WA,TLE,RE,MLE,SV,OLE"
-
-
-def read(tmp_path: Path, files: Mapping[str, str | None], **changes: str | None) -> ImportedTask:
-    """The package, imported."""
-    return import_package(package(tmp_path, files, **changes), year=2025)
 
 
 def stated(task: ImportedTask) -> dict[str, Any]:
