@@ -93,8 +93,8 @@ def _problem_of_directory(name: str) -> str:
 
 def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
     if len(ids) == 1:
-        return ids[0].strip()
+        return without_prefix(ids[0].strip())
     directory = path.absolute().parent.name
-    if not ids and (directory != without_prefix(directory) or directory.isdecimal()):
-        return directory
+    if not ids and (directory.isdecimal() or directory != without_prefix(directory)):
+        return without_prefix(directory)
     raise InputError(f"{path} is for one problem: name it with -t ID, once")
