@@ -30,7 +30,7 @@ from ioi_eval.engine.scheduling import ProgramRun
 from ioi_eval.engine.target import Dispatcher, NoTargetError, in_service_or_all
 from ioi_eval.errors import InputError, SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
-from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
+from ioi_eval.jobs.harness import InPython, Interpreter, preloaded, program_file
 from ioi_eval.jobs.run_job import JobTest, Program
 from ioi_eval.jobs.run_setups import problem_setup
 from ioi_eval.model import Content, Isolation, JudgeProgram, OutputCheck, Profile, TestOutcome
@@ -218,11 +218,13 @@ class AppsExecutor:
             rules,
             settings,
             runner=await self._builder.runner(target),
+            program=InPython(
+                interpreter=interpreter,
+                preload=preloaded(code, calls=fn_name is not None),
+                warm=settings.warm,
+                grader=None if compat is None else compat.harness_grader,
+            ),
             judges=await self._compiled_checker(rules.method.check, target),
-            interpreter=interpreter,
-            preload=preloaded(code, calls=fn_name is not None),
-            warm=settings.warm,
-            grader=None if compat is None else compat.harness_grader,
             return_bytes=return_bytes(problem, settings, rules),
         )
         tests = {str(number): test for number, test in enumerate(given)}

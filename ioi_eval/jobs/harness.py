@@ -18,7 +18,7 @@ from ioi_eval.jobs.compile import CRASHES
 from ioi_eval.jobs.plan import Value
 from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer
-from ioi_eval.model import JobFile, SourceFile
+from ioi_eval.model import SourceFile
 from ioi_eval.toolchain import outermost
 
 _WITH_FD = 5  # PROTOCOL.md, "Interpreters"
@@ -204,16 +204,34 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
     return found
 
 
-def program_line(
-    interpreter: Interpreter, *, grader: str | None, warm: bool, preload: str
-) -> tuple[Mapping[str, Value | None], tuple[JobFile, ...]]:
-    """The `program` line of a plan for a `program_file`, and the files that it needs; arguments as of
-    `problem_setup`."""
-    argv = ["-s", "-B", "-c", _LOADER, *(("--grader", grader) if grader else ())]
-    argv += ["--preload", preload] if warm and preload else []
-    values: dict[str, Value | None] = {"file": "program", "interpreter": interpreter.path, "with": "harness"}
-    # the loader takes `$ORIGIN` from /proc/self/exe, which a program's box does not have, or else from this variable
-    origin = (f"LD_ORIGIN_PATH={interpreter.origin}",) if interpreter.origin else ()
-    values |= {"argv": argv, "env": (*ENVIRONMENT, *origin)}
-    values |= {"sees": interpreter.sees or None, "start": "warm" if warm else None}
-    return values, (JobFile(name="harness", content=interpreter.harness),)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InPython:
+    """How a `program_file` is run.
+
+    Args:
+        preload: the modules that the interpreter loads before it forks for each test (`preloaded`).
+        warm: fork each test from one interpreter, if the task allows it, rather than start one for each.
+        grader: the other grader that is imitated; `None` for the plain interpreter.
+    """
+
+    interpreter: Interpreter
+    preload: str = ""
+    warm: bool = True
+    grader: str | None = None
+
+    def program_line(self, *, may_fork: bool) -> Mapping[str, Value | None]:
+        """The `program` line of a plan; `may_fork` says whether the task allows to fork each test."""
+        is_warm, interpreter = self.warm and may_fork, self.interpreter
+        options = ["--grader", self.grader] if self.grader else []
+        options += ["--preload", self.preload] if is_warm and self.preload else []
+        # the loader takes `$ORIGIN` from /proc/self/exe, which a program's box lacks, or else from this variable
+        origin = (f"LD_ORIGIN_PATH={interpreter.origin}",) if interpreter.origin else ()
+        return {
+            "file": "program",
+            "interpreter": interpreter.path,
+            "with": "harness",
+            "argv": ("-s", "-B", "-c", _LOADER, *options),
+            "env": (*ENVIRONMENT, *origin),
+            "sees": interpreter.sees or None,
+            "start": "warm" if is_warm else None,
+        }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import assert_never
 
 from ioi_eval.config import JudgeLimits, RunPolicy
-from ioi_eval.jobs.harness import Interpreter, program_line
+from ioi_eval.jobs.harness import InPython
 from ioi_eval.jobs.plan import LONGEST_IN_PLAN_MS, Value, given_up_ms, word_list
 from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
 from ioi_eval.model import (
@@ -30,50 +32,50 @@ from ioi_eval.model import (
 from ioi_eval.model.methods import Comparator
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """How a compiled program is run: whether it is linked statically, else with the `libraries` that it needs."""
+
+    static: bool = True
+    libraries: tuple[str, ...] = ()
+
+
+_STATIC = Compiled()
+
+
 def problem_setup(
     problem: RunRules,
     policy: RunPolicy,
     *,
     runner: Content,
-    has_program: bool = True,
-    static: bool = True,
-    libraries: tuple[str, ...] = (),
-    judges: Mapping[str, Content] | None = None,
-    interpreter: Interpreter | None = None,
-    preload: str = "",
-    warm: bool = True,
-    grader: str | None = None,
+    program: Compiled | InPython | None = _STATIC,
+    judges: Mapping[str, Content] = MappingProxyType({}),
     return_bytes: int = 0,
 ) -> RunSetup:
     """How submissions to a problem are run and judged. All programs are compiled on the target that will run them.
 
     Args:
-        has_program: whether there is a program to run, rather than a submitted output for each test.
-        static: whether the program needs none of the target's `libraries`.
+        program: how programs are run; `None` if there is none, but a submitted output for each test.
         judges: the problem's `checker` and `manager`.
-        interpreter: a Python, for a program in Python.
-        preload: the modules that it loads before it forks for each test (`jobs.harness.preloaded`).
-        warm: fork each test from one interpreter, if the task allows it, rather than start one for each.
-        grader: the other grader that is imitated when the program is run; `None` for the plain interpreter.
         return_bytes: how much of each output is returned; Batch tasks only.
     """
     method = problem.method
     is_batch = method.manager is None and method.processes == 1
     returned = return_bytes if is_batch else 0
-    sees = () if static else libraries
-    program: Values | None = None
-    harness: tuple[JobFile, ...] = ()
-    if interpreter is not None:
-        sees = interpreter.sees
-        program, harness = program_line(interpreter, grader=grader, warm=warm and is_batch, preload=preload)
-    elif has_program:
-        program = {"file": "program", "static": int(static), "sees": sees or None}
-    judge_files = (JobFile(name=name, content=binary, executable=True) for name, binary in (judges or {}).items())
+    files = [JobFile(name=name, content=binary, executable=True) for name, binary in judges.items()]
+    line: Values | None = None
+    sees: tuple[str, ...] = ()
+    if isinstance(program, InPython):
+        line, sees = program.program_line(may_fork=is_batch), program.interpreter.sees
+        files.insert(0, JobFile(name="harness", content=program.interpreter.harness))
+    elif program is not None:
+        sees = () if program.static else program.libraries
+        line = {"file": "program", "static": int(program.static), "sees": sees or None}
     return RunSetup(
         runner=runner,
         least=policy.least_isolation,
-        files=(*harness, *judge_files),
-        program=program,
+        files=tuple(files),
+        program=line,
         limits={
             "cpu_ms": round(problem.time_limit_s * 1000),
             "memory_bytes": problem.memory_limit_bytes,
@@ -84,8 +86,8 @@ def problem_setup(
         },
         judging=tuple(_judging(problem, policy, returned)),
         judged_by_client=isinstance(method.check, JudgedByClient),
-        has_interpreter=interpreter is not None,
-        may_share=interpreter is not None and is_batch and method.passes == 1,
+        has_interpreter=isinstance(program, InPython),
+        may_share=isinstance(program, InPython) and is_batch and method.passes == 1,
         time_limit_s=problem.time_limit_s,
         longest_test_ms=longest_test_ms(problem, policy),
         return_bytes=returned,

@@ -36,9 +36,9 @@ from ioi_eval.errors import (
 )
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import harness, recipes
-from ioi_eval.jobs.harness import Interpreter
+from ioi_eval.jobs.harness import InPython, Interpreter
 from ioi_eval.jobs.run_job import Program, has_room_to_build
-from ioi_eval.jobs.run_setups import job_tests, problem_setup
+from ioi_eval.jobs.run_setups import Compiled, job_tests, problem_setup
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import (
@@ -276,17 +276,18 @@ class RunnerJudge:
     ) -> Program:
         """The submission as the engine runs it; `submission` is its program as in `Program.content`."""
         problem, target, tool = run.problem, run.target, run.tool
-        interpreter = tool if isinstance(tool, Interpreter) else None
+        program: Compiled | InPython | None = None
+        if isinstance(tool, Interpreter):
+            program = InPython(interpreter=tool, preload=harness.preloaded(run.submission.code or "", calls=False))
+        elif submission is not None:
+            static = tool is None or (isinstance(tool, Toolchain) and tool.static)
+            program = Compiled(static=static, libraries=target.toolchain.libraries)
         setup = problem_setup(
             problem,
             self._policy,
             runner=await self._builder.runner(target),
-            has_program=submission is not None,
-            static=tool is None or (isinstance(tool, Toolchain) and tool.static),
-            libraries=target.toolchain.libraries,
+            program=program,
             judges=judges,
-            interpreter=interpreter,
-            preload="" if interpreter is None else harness.preloaded(run.submission.code or "", calls=False),
             return_bytes=self._return_bytes,
         )
         most = problem.output_limit_bytes or self._policy.output_bytes

@@ -16,7 +16,7 @@ from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.run_jobs import Engine
 from ioi_eval.engine.scheduling import ProgramRun
 from ioi_eval.errors import TargetLostError, TransportError, UnavailableError
-from ioi_eval.jobs.harness import Interpreter
+from ioi_eval.jobs.harness import InPython, Interpreter
 from ioi_eval.jobs.run_job import JobTest, Program
 from ioi_eval.jobs.run_setups import problem_setup
 from ioi_eval.model import (
@@ -40,8 +40,7 @@ SETUP = problem_setup(
     RunRules(method=Batch(check=Comparator()), time_limit_s=10, memory_limit_bytes=1 << 28),
     RunPolicy(least_isolation=Isolation.FULL),
     runner=b"",
-    interpreter=PYTHON,
-    warm=False,
+    program=InPython(interpreter=PYTHON, warm=False),
     return_bytes=99,
 )
 

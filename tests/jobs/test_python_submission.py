@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs.harness import preloaded, program_file
+from ioi_eval.jobs.harness import InPython, preloaded, program_file
 from ioi_eval.jobs.run_job import PlannedProgram, PlannedTest, Program, run_job
 from ioi_eval.jobs.run_setups import job_tests, problem_setup
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
@@ -42,8 +42,7 @@ async def judged(cache: Path) -> RunAnswer:
             PROBLEM,
             Policy(),
             runner=await builder.runner(target),
-            interpreter=await builder.tools.interpreter(target),
-            preload=preloaded(CODE, calls=False),
+            program=InPython(interpreter=await builder.tools.interpreter(target), preload=preloaded(CODE, calls=False)),
         )
         tests, setup = job_tests(PROBLEM, {}), replace(setup, needed_only=False)
         program = Program(problem=PROBLEM.key, content=program_file(CODE), tests=tests, setup=setup)
