@@ -76,6 +76,10 @@ class Unscored(StrEnum):
     NULL = "null"
     ZERO = "zero"  # for training loops that need a number
 
+    def of(self, score: float | None) -> float | None:
+        """The score, or what replaces it."""
+        return 0.0 if score is None and self is Unscored.ZERO else score
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileLimits:

@@ -93,7 +93,6 @@ class ResultColumns:
         result, compiled = judged.result, judged.result.compile.verdict
         outcomes = distinct_outcomes(result)
         cpu = CpuSplit.of(outcomes, compile_ms=result.compile.cpu_ms)
-        blank: float | None = 0.0 if unscored is Unscored.ZERO else None
         total = result.score
         if total is None and unscored is Unscored.ZERO:
             total = total_points(((s.score or 0.0, s.points) for s in result.subtasks), judged.problem.score_precision)
@@ -101,7 +100,7 @@ class ResultColumns:
             reference={
                 "code_compiles": None if compiled is Verdict.JE else compiled is None,
                 "all_subtasks_points": total,
-                "all_subtasks_results": [_subtask(s, judged.problem, blank) for s in result.subtasks],
+                "all_subtasks_results": [_subtask(s, judged.problem, unscored) for s in result.subtasks],
             },
             ours={
                 "verdict": result.verdict,
@@ -115,7 +114,7 @@ class ResultColumns:
                 "cpu_s": round(cpu.run, 6),
                 "error": judge_error(result),
             },
-            targets={s.subtask: (_or(s.score, blank), s.verdict) for s in result.subtasks},
+            targets={s.subtask: (unscored.of(s.score), s.verdict) for s in result.subtasks},
             cpu=cpu,
         )
 
@@ -195,12 +194,12 @@ def is_of_results(row: Mapping[str, Any]) -> bool:
     return "fingerprint" in row and "duplicate_of" in row
 
 
-def _subtask(result: SubtaskResult, problem: Problem, blank: float | None) -> dict[str, Any]:
+def _subtask(result: SubtaskResult, problem: Problem, unscored: Unscored) -> dict[str, Any]:
     return {
         "problem": problem.key.id,
         "subtask": result.subtask,
-        "score": _or(result.score, blank),
-        "weighted_score": _or(result.weighted_score, blank),
+        "score": unscored.of(result.score),
+        "weighted_score": unscored.of(result.weighted_score),
         "points": result.points,
         "score_precision": problem.score_precision,
         "status": result.verdict,
@@ -236,10 +235,6 @@ _LIMITS = {Verdict.TLE: "cpu", Verdict.MLE: "memory"}
 def _calls(attempted: Mapping[str, int]) -> list[dict[str, Any]]:
     """As a list, because tables need the same columns in every row."""
     return [{"call": name, "count": count} for name, count in sorted(attempted.items())]
-
-
-def _or(value: float | None, blank: float | None) -> float | None:
-    return blank if value is None else value
 
 
 # --------------------------------------------------------------------------- as JSON
