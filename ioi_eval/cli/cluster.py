@@ -23,7 +23,7 @@ from ioi_eval.errors import InputError, SandboxError, SetupError
 from ioi_eval.report.texts import counted, printable, table
 
 if TYPE_CHECKING:
-    from ioi_eval.sandbox.piston.control import PackageChange
+    from ioi_eval.cli.problem_packages import ChangedPackage
     from ioi_eval.sandbox.piston.discovery import Prober, Worker
     from ioi_eval.sandbox.piston.wire import Runtime
 
@@ -153,7 +153,7 @@ def install(
     from ioi_eval.cli import problem_packages
 
     max_bytes = int((_DEFAULT_GB if max_gb is None else max_gb) * 1e9)
-    return _show_changes(*problem_packages.install(chosen, repository, url=url, max_bytes=max_bytes, prune=prune))
+    return _show_changes(problem_packages.install(chosen, repository, url=url, max_bytes=max_bytes, prune=prune))
 
 
 def uninstall(chosen: Annotated[ChosenPackages, OptionGroup()]) -> int:
@@ -172,7 +172,7 @@ def uninstall(chosen: Annotated[ChosenPackages, OptionGroup()]) -> int:
             f"--problems {problem_packages.ALL} means every problem's package, so {option} cannot be given with it; "
             "leave it out, or name the problems' rows with --problems"
         )
-    return _show_changes(*problem_packages.uninstall(chosen))
+    return _show_changes(problem_packages.uninstall(chosen))
 
 
 def _check_options(chosen: ChosenPackages, about_problems: Mapping[str, object]) -> None:
@@ -192,22 +192,20 @@ def _first_option_given(options: Mapping[str, object]) -> str:
     return next((name for name, value in options.items() if value is not None), "")
 
 
-def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[str, str]) -> int:
-    """Print what happened to packages on all workers, and return the exit code.
-
-    The changes, and the problem of each package (`what`), are by the package's name.
-    """
-    if not changes:
+def _show_changes(changed: Sequence[ChangedPackage]) -> int:
+    """Print what happened to packages on all workers, and return the exit code."""
+    if not changed:
         return 0
-    rows = []
-    for name, each in changes.items():
-        rows.append([what.get(name, ""), name, f"{sum(change.is_done for change in each)} of {len(each)}"])
+    rows = [
+        [each.problem, each.package, f"{sum(change.is_done for change in each.changes)} of {len(each.changes)}"]
+        for each in changed
+    ]
     _show(("problem", "package", "workers"), rows, left=frozenset({0, 1}))
-    failed = [change for each in changes.values() for change in each if not change.is_done]
+    changes = [change for each in changed for change in each.changes]
+    failed = [change for change in changes if not change.is_done]
     for line in dict.fromkeys(f"{worker_name(change.url)}: {change.message}" for change in failed):
         print(f"  {printable(line, length=2000)}")
-    number = sum(map(len, changes.values()))
-    return exit_code_of_workers(number - len(failed), number) if number else 0
+    return exit_code_of_workers(len(changes) - len(failed), len(changes)) if changes else 0
 
 
 def _change(chosen: ChosenPackages, *, is_wanted: bool) -> int:

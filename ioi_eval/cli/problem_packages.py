@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
@@ -33,10 +34,16 @@ _NOT_ASKED = "not asked, because a worker crashed when it was asked for a packag
 _NO_PACKAGE = "none on workers that answer"
 """Printed in place of a package's name if no worker that answers has any."""
 
-Changed = tuple[Mapping[str, Sequence[PackageChange]], Mapping[str, str]]
-"""The changes on all workers, and the problem of each package, both by the package's name."""
-
 _Versions = set[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedPackage:
+    """What happened to a package on all workers; with its problem, if that is known."""
+
+    problem: str = ""
+    package: str
+    changes: Sequence[PackageChange]
 
 
 def _read_problems(chosen: ChosenPackages) -> Sequence[Problem]:
@@ -49,7 +56,9 @@ def _read_problems(chosen: ChosenPackages) -> Sequence[Problem]:
     return tuple(problems.problems.values())
 
 
-def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_bytes: int, prune: bool) -> Changed:
+def install(
+    chosen: ChosenPackages, repository: Path, *, url: str | None, max_bytes: int, prune: bool
+) -> list[ChangedPackage]:
     """Make the packages, of at most `max_bytes`, install them on every worker, and remove their older versions."""
     problems = _read_problems(chosen)
     least = sum(map(_data_bytes, problems))
@@ -68,12 +77,10 @@ def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_by
         )
     list_packages(repository, url or f"http://{socket.gethostname()}:8000", [each for _, each in packages])
     tell(f"{counted(len(packages), 'package')} in {repository}, {total / 1e6:.1f} MB on each worker")
-    urls = cluster.urls
-    names = {each.language: str(problem.key) for problem, each in packages}
-    return _install(urls, [each for _, each in packages], prune=prune), names
+    return _install(cluster.urls, packages, prune=prune)
 
 
-def uninstall(chosen: ChosenPackages) -> Changed:
+def uninstall(chosen: ChosenPackages) -> list[ChangedPackage]:
     """Remove problems' packages from every worker, in all versions.
 
     If no worker that answers has one, the changes only tell which workers answer; they are empty if all do.
@@ -85,13 +92,16 @@ def uninstall(chosen: ChosenPackages) -> Changed:
     presence = asyncio.run(presences(urls))
     installed = _installed(presence, None if is_all else named.keys())
     if not installed and any(each.why_not for each in presence):
-        return {_NO_PACKAGE: [_answer(each) for each in presence]}, {}
+        return [ChangedPackage(package=_NO_PACKAGE, changes=[_answer(each) for each in presence])]
     if not installed:
         tell("no worker has any of these packages")
-    changes, removed = _Changes(), dict[str, list[PackageChange]]()
+    requests, removed = _Requests(), dict[str, list[PackageChange]]()
     for language, version in sorted(installed):
-        removed.setdefault(language, []).extend(changes.request(urls, language, version))
-    return removed, named
+        removed.setdefault(language, []).extend(requests.send(urls, language, version))
+    return [
+        ChangedPackage(problem=named.get(language, ""), package=language, changes=changes)
+        for language, changes in removed.items()
+    ]
 
 
 def _answer(presence: Presence) -> PackageChange:
@@ -99,15 +109,13 @@ def _answer(presence: Presence) -> PackageChange:
     return PackageChange(url=presence.url, is_done=not presence.why_not, message=f"not asked: {presence.why_not}")
 
 
-class _Changes:
-    """Changes packages one after another. After a worker has crashed, no worker is asked for further packages."""
+class _Requests:
+    """Requests changes of one package after another. After a worker has crashed, none is asked for further packages."""
 
     def __init__(self) -> None:
         self._is_over = False
 
-    def request(
-        self, urls: Sequence[str], language: str, version: str, *, is_wanted: bool = False
-    ) -> list[PackageChange]:
+    def send(self, urls: Sequence[str], language: str, version: str, *, is_wanted: bool = False) -> list[PackageChange]:
         package = PackageRequest(language=language, version=version, is_wanted=is_wanted)
         if self._is_over:
             return [PackageChange(url=url, is_done=False, message=_NOT_ASKED) for url in urls]
@@ -117,24 +125,25 @@ class _Changes:
         return changes
 
 
-def _install(urls: Sequence[str], packages: Sequence[MadePackage], *, prune: bool) -> dict[str, list[PackageChange]]:
+def _install(
+    urls: Sequence[str], packages: Sequence[tuple[Problem, MadePackage]], *, prune: bool
+) -> list[ChangedPackage]:
     """Install packages; returns the changes for each package, and the removals that failed.
 
     As soon as a worker has a package, its older versions are removed there, so a disk holds at most one problem twice.
     """
-    changes, changes_by_package = _Changes(), dict[str, list[PackageChange]]()
-    wanted = {(each.language, each.version) for each in packages}
+    requests, changed = _Requests(), list[ChangedPackage]()
+    wanted = {(each.language, each.version) for _, each in packages}
     others = sorted(_installed(asyncio.run(presences(urls)), None) - wanted)
 
     def remove(urls: Sequence[str], language: str, version: str) -> None:
-        removed = changes.request(urls, language, version)
+        removed = requests.send(urls, language, version)
         if any(not each.is_done for each in removed):
-            changes_by_package[f"removal of {language} {version}"] = removed
+            changed.append(ChangedPackage(package=f"removal of {language} {version}", changes=removed))
 
-    for each in packages:
-        changes_by_package[each.language] = installed = changes.request(
-            urls, each.language, each.version, is_wanted=True
-        )
+    for problem, each in packages:
+        installed = requests.send(urls, each.language, each.version, is_wanted=True)
+        changed.append(ChangedPackage(problem=str(problem.key), package=each.language, changes=installed))
         able = [change.url for change in installed if change.is_done]
         for language, version in others if able else ():
             if language == each.language:
@@ -143,7 +152,7 @@ def _install(urls: Sequence[str], packages: Sequence[MadePackage], *, prune: boo
     for language, version in others if prune else ():
         if language not in named:
             remove(urls, language, version)
-    return changes_by_package
+    return changed
 
 
 def _data_bytes(problem: Problem) -> int:
