@@ -7,11 +7,19 @@ from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath
 
 from ioi_eval.importers.package import Package
+from ioi_eval.importers.task import language
 from ioi_eval.model import SourceFile
 from ioi_eval.problems.grader_files import includes
 
 HEADERS = (".h", ".hpp", ".hh", ".inc")
 _SCRIPT = ".py"
+_ENDINGS: Mapping[str | None, str] = {"cpp": ".cpp", "c": ".c", "python": _SCRIPT}  # by the language
+
+
+def judge_path(source: str, role: str) -> str | None:
+    """The path in rows of a judge program with this source; `None` if judge programs cannot be in its language."""
+    ending = _ENDINGS.get(language(source))
+    return ending and f"{role}/{role}{ending}"
 
 
 def judge_files(package: Package, source: str, path: str) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from posixpath import basename, dirname, join
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError, listed
-from ioi_eval.importers.judge_programs import included_among, judge_files, startable
+from ioi_eval.importers.judge_programs import included_among, judge_files, judge_path, startable
 from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.python_2 import refuse_python_2
@@ -124,20 +124,20 @@ def _built(package: Package, build: str, role: str) -> list[tuple[str, str]]:
 
 def _one_source(package: Package, names: Sequence[str], below: Sequence[str], role: str) -> list[tuple[str, str]]:
     sources = [name for name in names if language(name) is not None]
-    ending = {"cpp": ".cpp", "c": ".c", "python": ".py"}.get(language(sources[0]) or "") if len(sources) == 1 else None
-    if ending is None:
+    path = judge_path(sources[0], role) if len(sources) == 1 else None
+    if path is None:
         raise UnsupportedError(
             f"the output validator is {', '.join(names)};"
             f" one source in C++, C or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
         )
     (source,) = sources
-    files = dict(judge_files(package, source, f"{role}/{role}{ending}"))
-    if ending == ".py":
+    files = dict(judge_files(package, source, path))
+    if path.endswith(".py"):
         refuse_python_2(source, package.text(source))
         text = package.text(source)
         own = text.partition("\n")[2] if text.startswith("#!") else text
-        files[f"{role}/{role}.py"] = startable(f"{role}.py", own)
-    used = {source, *(join(dirname(source), path.removeprefix(f"{role}/")) for path in files)}
+        files[path] = startable(path, own)
+    used = {source, *(join(dirname(source), each.removeprefix(f"{role}/")) for each in files)}
     others = [name for name in below if name not in used and "/." not in name and not name.endswith(_NEVER_USED)]
     texts = [name for name in others if b"\0" not in package.read(name)]  # without compiled programs
     package.leave_out("as a validator is one source with the files that it includes", texts)

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.judge_programs import HEADERS, judge_files
+from ioi_eval.importers.judge_programs import HEADERS, judge_files, judge_path
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, open_package
 from ioi_eval.importers.polygon_groups import (
     ROOT_FILE,
@@ -220,8 +220,8 @@ def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str
         if element is None:
             continue
         path = element.get("path", "")
-        source, ending = package.text(path), {"cpp": ".cpp", "c": ".c", "python": ".py"}.get(language(path) or "")
-        if ending is None:
+        source, own_path = package.text(path), judge_path(path, role)
+        if own_path is None:
             raise UnsupportedError(f"the {role} is {path}; {role}s in C++, C and Python are supported")
         code = without_comments(source)
         if _PARTIAL.search(code):
@@ -229,7 +229,7 @@ def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str
                 f"{path} gives partial results by `_pc`, which have no exit code of their own; use `quitp` in a copy"
             )
         gives_points |= _GIVES_POINTS.search(code) is not None
-        files += judge_files(package, path, f"{role}/{role}{ending}")
+        files += judge_files(package, path, own_path)
     if not files:
         raise InputError(f"{ROOT_FILE} names neither a checker nor an interactor; get the complete package")
     return files, gives_points
