@@ -1,12 +1,12 @@
 """Stores compiled programs by the hash of their inputs: runners, graders' objects, checkers, managers.
 
 A key is a hash of all inputs (sources, commands, toolchain), so an entry is never out of date and never changes. Each
-entry is a file below the cache directory, `artifacts/<first two digits>/<key>.<sha256 of the content>`. So a damaged
-entry is noticed before it is used, and two processes that build the same entry at once do not affect each other. They
-rarely do: the one that builds it has locked a file beside it, and the others wait. The content is on the disk before
-its name, so a power failure damages no entry; a damaged entry is an error, because it may have been replaced. Programs
-of submissions are not stored here, because those of a dump would take terabytes (`kept_programs.py` stores some, on
-request).
+entry is a file below the cache directory, `artifacts/<its first two characters>/<key>.<sha256 of the content>`. So a
+damaged entry is noticed before it is used, and two processes that build the same entry at once do not affect each
+other. They rarely do: the one that builds it has locked a file beside it, and the others wait. The content is on the
+disk before its name, so a power failure damages no entry; a damaged entry is an error, because it may have been
+replaced. Programs of submissions are not stored here, because those of a dump would take terabytes (`kept_programs.py`
+stores some, on request).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ArtifactStore:
                 for a while; none if empty.
 
         Raises:
-            SetupError: the entry does not match its hash, or the cache can be neither read nor written.
+            SetupError: the entry does not match its hash, or the cache cannot be read or written.
         """
         known = self._checked_entry(key)
         if known is not None:

@@ -34,7 +34,7 @@ KEPT_INPUT_BYTES = 1000
 most 100 MB for 100,000 programs, even if each fails another test."""
 
 
-MAX_WORKERS = 100_000  # jobs at once: no machine has as much, so more is a typing error
+MAX_WORKERS = 100_000  # jobs at once: no machine can run so many, so more is a typing error
 MAX_REPEATS = 100  # runs alone of a late test: more do not improve the measurement
 
 LEAST_SECONDS, MAX_SECONDS, MAX_BYTES = 0.001, 86_400, 2**46  # the lowest and highest limits that the runner accepts
@@ -134,7 +134,7 @@ class RunPolicy:
         stderr_bytes: how much of a program's stderr is kept until its test ends; a result has the first 2,000 bytes.
             Source: PROTOCOL.md, `stderr` of a test's line.
         threads: most threads of a program at once. Each needs memory, and the kernel's table of processes is shared.
-        near_limit_repeats: how often a late test may be run again alone on the machine; the best run counts.
+        near_limit_repeats: how often a late test may be run again alone on the machine; the fastest counts.
 
     Raises:
         InputError: a number is out of range.

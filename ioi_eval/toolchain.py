@@ -68,8 +68,8 @@ class Toolchain:
     def link_argv(self, objects: tuple[str, ...], output: str, *, drop_unused: bool = False) -> tuple[str, ...]:
         """The command that links objects into a stripped program.
 
-        `drop_unused`: without the libraries' functions that nothing calls, a fifth of a static program. For programs of
-        the judge: a submission is linked as the official judge links it.
+        `drop_unused`: leave out the libraries' functions that nothing calls, which are a fifth of a static program.
+        Only for programs of the judge: a submission is linked as the official judge links it.
 
         `-fno-lto`: otherwise the linker would pass an object with sections of link-time optimisation back to the
         compiler. Assembly in a submission can contain such sections, with any bytes, also with compiler options.

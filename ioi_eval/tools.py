@@ -36,8 +36,10 @@ _ANOTHER = "give another one with --python (python= in Python)"
 
 
 class Tools:
-    """The tools of targets. `ask` executes the recipes that ask for them, after `ready` has prepared the target;
-    `python` is the command of the interpreter."""
+    """The tools of targets. `ask` executes the recipes that ask for them; `python` is the command of the interpreter.
+
+    `ready` prepares a target before it is asked for its interpreter: so no failure of the runner's compilation there
+    is taken for one of the interpreter."""
 
     def __init__(self, ask: Ask, ready: Callable[[Target], Awaitable[object]], python: str) -> None:
         self._ask, self._ready, self._python = ask, ready, python

@@ -10,7 +10,7 @@
 //   unordered-lines                           the lines of both, but at most twice the answer's size: lines are
 //                                             counted first, and a wrong number of them ends the comparison
 //
-// A *blank* is one of blank, tab, vertical tab, form feed, carriage return; a line ends with a newline or with the file.
+// A *blank* is one of space, tab, vertical tab, form feed, carriage return; a line ends with a newline or with the file.
 // Nothing is decoded: invalid UTF-8 is compared as it is, and the blanks of Unicode are text.
 //
 // Numbers (rule `float`) are decimal and exact: decimal.h.
@@ -25,7 +25,7 @@ namespace comparators {
 // ------------------------------------------------------------------------------------------ white-diff
 
 // A run of blanks counts as one; blanks at the ends of a line, and blank lines at the end, are ignored.
-// Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
+// Source: CMS, cms/grading/steps/whitediff.py: space, tab, vertical tab, form feed, carriage return.
 inline bool white_diff(Files& files) {
   auto ends_line = [](int c) { return c == '\n' || c == kEnd; };
   for (bool inside = false;;) {  // whether both have text on this line, and the same so far

@@ -116,7 +116,7 @@ constexpr CallRule kCallRules[] = {
     // A timer can send any signal, SIGKILL too: so timers are reported to the runner.
     {Let::NotifyThenAllow, 0, {}, Where::NoSiblings, EAGAIN, true, {C(timer_create)}},
     // Siblings cannot wait for a time. Otherwise one could keep the manager waiting, and the next could measure how long, and
-    // neither would use CPU time for it. So a sleep ends at once, an alarm never rings, and waits are for the manager or a
+    // neither would use CPU time for it. So a sleep ends at once, an alarm sends no signal, and waits are for the manager or a
     // thread only. (They can still compute for a certain time, but that counts against the limit.)
     {Let::OwnClock, 0, {}, Where::NoSiblings, 0, true, {C(clock_nanosleep)}},
     {Let::Always, 0, {}, Where::NoSiblings, 0, true, {C(nanosleep), C(alarm), C(setitimer)}},

@@ -160,7 +160,7 @@ class ContestRules:
         """The number by which time limits are multiplied.
 
         Raises:
-            InputError: the time scale is not one, or is still `auto`: call `with_stored_time_scale` first.
+            InputError: the time scale is not a number, or is still `auto`: call `with_stored_time_scale` first.
         """
         from ioi_eval.problems.time_scale import check_time_scale
 

@@ -141,7 +141,7 @@ class Judging:
         zero_decides: whether one test with score 0 makes its group's score 0.
         exhaustive: every test is needed, whatever its groups score already. This is always so if a zero does not
             decide a group.
-        near_limit_repeats: how many runs alone may measure a late test's time; the best of them counts.
+        near_limit_repeats: how many runs alone may measure a late test's time; the fastest counts.
     """
 
     def __init__(

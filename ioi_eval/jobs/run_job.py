@@ -56,7 +56,8 @@ class JobTest:
     Args:
         answer: the official output, if judging in the box needs one.
         output: the output that was submitted instead of a program.
-        scoring: `args`, `full`, `steps` and `rounding`, if its checker is called, or its score read, in an unusual way.
+        scoring: `args`, `full`, `steps`, `rounding` and `table`, if its checker is called, or its score read, in an
+            unusual way.
     """
 
     input: Content

@@ -2,8 +2,8 @@
 
     graders/<problem_id>.cpp  input.txt  correct_output.txt  every grader file   and the scripts   compile  run
 
-`compile` compiles the submission with its graders, checker and manager; `run` keeps the time limit, talks to the
-managers, checks the output, and prints the score to stdout and feedback to stderr. `scripts_answer.py` reads them.
+`compile` compiles the submission with its graders, checker and manager; `run` enforces the time limit, starts the
+manager, checks the output, and prints the score to stdout and feedback to stderr. `scripts_answer.py` reads them.
 
 Two kinds of jobs are made here. `job` is for workers whose only package is `cms_ioi`, which has its own pair. For
 problems that this pair is known to judge wrongly, the worker is unsuitable (`why_package_cannot_judge_test`). Its other

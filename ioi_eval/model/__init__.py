@@ -1,4 +1,4 @@
-"""Values that every layer knows: immutable (except `Retries`), without behaviour beyond derived properties.
+"""Values that every layer knows: immutable (except `Retries`), and without input or output.
 
 The files, in the order in which a submission meets them: `terms` (the enumerations), `methods` (how a
 submission is run and its output judged), `problem` (problems and submissions; `apps` for those of APPS), `job`

@@ -1,7 +1,7 @@
 """Makes an IOI problem from its row and files, by the rules of CMS. But what the row states takes precedence.
 
-Limits and type in the row are used instead of those in `grader_config.json`, which is often copied without being
-checked; a difference is noted. If the task types differ, the problem is refused, because they decide what is run.
+Limits in the row are used instead of those in `grader_config.json`, which is often copied without being checked; a
+difference is noted. If the task types or the score types differ, the problem is refused.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _UNUSED_CHECKER = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedColumns:
-    """The values that all rows of a problem share. For fields that are `None`, the configuration decides."""
+    """The values that all rows of a problem share. Where one is `None`, the configuration or a default decides."""
 
     name: str | None = field(compare=False)
     day: str | None = field(compare=False)
