@@ -124,7 +124,7 @@ def _add_result(
 
     Args:
         first_ids: by the offset of a result, the first submission of the dump that has it; this one is added. Failures
-            of ours and rows without a program are left out, so these name no first one.
+            of ours (they have no offset) and rows without a program are not added, so they are duplicates of no row.
     """
     offset = judged.offset if entry.candidate.size is not None else None
     if offset in first_ids:

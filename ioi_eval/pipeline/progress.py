@@ -40,7 +40,7 @@ class Progress(ABC):
         stream: where it is shown; stderr if not given.
         unit: what a row is called.
         events: the progress is emitted to it; its events say which program is being compiled.
-        load: returns how many jobs run; `None` if unknown.
+        load: returns how many jobs run, and how many could; `None` if that is unknown.
     """
 
     every_s: ClassVar[float]
@@ -102,7 +102,7 @@ class Progress(ABC):
         return [*compiling, *self.tally.parts(now, self._load)]
 
     def writing(self) -> Self:
-        """The progress of writing the results, after judging. Only `advance` is called on it."""
+        """The progress of writing the results, after judging. Only `advance` and `close` are called on it."""
         return type(self)(self.tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:
