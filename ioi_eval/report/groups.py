@@ -17,7 +17,7 @@ import orjson
 from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.report.rows import RECOGNIZED_BY, name_in, to_json
-from ioi_eval.report.texts import distinct_line, printable
+from ioi_eval.report.texts import counted, distinct_line, printable
 from ioi_eval.rows import Source
 
 S = TypeVar("S")
@@ -122,20 +122,19 @@ class Groups(Generic[S]):
             for labels, group in sorted(self._found.items(), key=lambda item: list(map(_order, item[0])))
         ]
 
-    @property
-    def notes(self) -> list[str]:
-        """What users should know of the groups."""
-        columns = self.grouping.columns
-        has_others = len(self._found) >= MAX_GROUPS and (OTHERS,) * len(columns) in self._found
-        return [too_many_groups(columns)] if has_others else []
 
-
-def too_many_groups(columns: Sequence[str]) -> str:
-    """The note about groups by these columns of which some were put together."""
-    return (
-        f"there are more than {MAX_GROUPS} groups by {', '.join(columns)}: later ones are put together as {OTHERS!r}; "
-        "choose columns with fewer values"
-    )
+def group_notes(summary: Mapping[str, Any]) -> list[str]:
+    """The notes of a summary on its groups: some were put together; rows still to be judged are in none of them."""
+    groups, notes = summary.get("groups") or (), []
+    if len(groups) >= MAX_GROUPS and any(set(group["group"].values()) == {OTHERS} for group in groups):
+        notes.append(
+            f"there are more than {MAX_GROUPS} groups by {', '.join(summary['by'])}: later ones are put together as "
+            f"{OTHERS!r}; choose columns with fewer values"
+        )
+    pending = summary["submissions"]["pending"] - sum(group["submissions"]["pending"] for group in groups)
+    if groups and pending:
+        notes.append(f"{counted(pending, 'row')} still to be judged: in none of the groups")
+    return notes
 
 
 def group_name(columns: Sequence[str], labels: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from ioi_eval.model import Verdict
-from ioi_eval.report.groups import Grouping, Groups
+from ioi_eval.report.groups import Grouping, Groups, group_notes
 from ioi_eval.report.totals import CpuSplit
 from ioi_eval.version import __version__
 
@@ -182,7 +182,7 @@ class RunSummary(ABC):
 
     def as_dict(self, run: RunFacts) -> dict[str, Any]:
         """The whole summary, for JSON."""
-        return {
+        values = {
             **heading(FORMAT, run, complete=self.complete),
             **self._all_scores(intervals=not self.pending),
             "problems_pending": sorted(self.pending_problems - self._judged_problems),
@@ -197,8 +197,8 @@ class RunSummary(ABC):
             "options": dict(run.options),
             "by": list(self.by),
             "groups": self._groups.as_list(lambda group: group._all_scores(intervals=not self.pending)),
-            "notes": [*run.notes, *self._notes(), *self._reasons.notes(), *self._groups.notes],
         }
+        return {**values, "notes": [*run.notes, *self._notes(), *self._reasons.notes(), *group_notes(values)]}
 
     def _all_scores(self, *, intervals: bool) -> dict[str, Any]:
         """The counts and scores of all submissions, or of a group. Means have no intervals as long as a submission of

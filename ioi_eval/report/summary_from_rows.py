@@ -26,13 +26,12 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
-from ioi_eval.report.groups import Grouping, too_many_groups
+from ioi_eval.report.groups import Grouping, group_notes
 from ioi_eval.report.result_files import wrong_file
 from ioi_eval.report.result_sets import ResultSet
 from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.texts import counted
 from ioi_eval.report.totals import CpuSplit
 from ioi_eval.selection import ResultRow
 
@@ -118,22 +117,13 @@ def _reason_in(error: str) -> str:
 
 
 def _copy_from_run(remade: dict[str, Any], earlier: Mapping[str, Any]) -> None:
-    """Copy entries and the notes from the run's summary, if it has the same numbers of rows.
-
-    Notes on groups are new, as the groups are.
-    """
-    on_groups = {too_many_groups(remade["by"])} & set(remade["notes"])
+    """Copy entries and the notes from the run's summary, if it has the same numbers of rows; but not those on its
+    groups, as the groups are new."""
     if all(remade[name] == earlier.get(name) for name in ("submissions", "verdicts")):
         remade |= {name: earlier[name] for name in _RUN_ENTRIES if name in earlier}
-        old = {too_many_groups(earlier.get("by", ())), _in_no_group(remade["submissions"]["pending"])} | on_groups
-        remade["notes"] = [*(note for note in earlier.get("notes", remade["notes"]) if note not in old), *on_groups]
-    pending = remade["submissions"]["pending"] - sum(group["submissions"]["pending"] for group in remade["groups"])
-    if pending and remade["groups"]:
-        remade["notes"] = [*remade["notes"], _in_no_group(pending)]
-
-
-def _in_no_group(pending: int) -> str:
-    return f"{counted(pending, 'row')} still to be judged: in none of the groups"
+        if "notes" in earlier:
+            old = group_notes(earlier)
+            remade["notes"] = [*(note for note in earlier["notes"] if note not in old), *group_notes(remade)]
 
 
 def grouping_of_runs(results: Sequence[ResultSet]) -> Grouping:

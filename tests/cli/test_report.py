@@ -15,7 +15,7 @@ from ioi_eval.cli.reporting import remake
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
-from ioi_eval.report.groups import MAX_GROUPS, too_many_groups
+from ioi_eval.report.groups import MAX_GROUPS, OTHERS
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_details import detail_of
 from ioi_eval.report.standings import Standings
@@ -110,7 +110,11 @@ def test_a_note_on_groups_goes_with_them(tmp_path: Path) -> None:
         return found
 
     pending = "1 row still to be judged: in none of the groups"
-    assert notes("prompt") == notes() == ["a note", too_many_groups(["prompt"]), pending]
+    joined = (
+        f"there are more than {MAX_GROUPS} groups by prompt: later ones are put together as {OTHERS!r}; "
+        "choose columns with fewer values"
+    )
+    assert notes("prompt") == notes() == ["a note", joined, pending]
     assert notes("model") == ["a note", pending]
     assert notes("none") == ["a note"]
 
