@@ -60,14 +60,14 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
     against = _results_beside(solutions) if call.against is None else open_source(call.against)
     selection = RowSelection(years=frozenset(call.year or ()), problems=frozenset(call.problem or ()))
     problems = contest_problems(call.problems, call.tests, years=selection.years, ids=selection.problems)
-    reading = read_solutions(
+    stated = read_solutions(
         solutions,
         scaled_set(problems, call.rules.factor),
         id_column=call.id_column,
         against=against,
         selection=selection,
     )
-    validation, interrupted = asyncio.run(_validate(call, reading, events))
+    validation, interrupted = asyncio.run(_validate(call, stated, events))
     values = validation.as_dict()
     print(terminal_validation(values))
     if call.out is not None:
@@ -87,13 +87,13 @@ def _results_beside(solutions: Source) -> Source | None:
     return None
 
 
-async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events) -> tuple[Validation, bool]:
+async def _validate(call: ValidateCall, stated: StatedSolutions, events: Events) -> tuple[Validation, bool]:
     """The findings, and whether a signal ended the validation."""
     interrupts = Interrupts()
     async with opened_scorer(call, events) as (sandbox, scorer):
-        problems = {solution.problem.key: solution.problem for solution in reading.solutions}
+        problems = {solution.problem.key: solution.problem for solution in stated.solutions}
         await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.values()))
-        rows, jobs = len(reading.solutions), sandbox.jobs_now() or 1
+        rows, jobs = len(stated.solutions), sandbox.jobs_now() or 1
         what = {"dump": call.solution_source, "out": call.out, "rows": rows, "problems": len(problems)}
         emit_judging_begins(events, sandbox, **what, workers=jobs)
 
@@ -110,7 +110,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
         progress = progress_for(rows, bar=call.watch.bar, events=events, load=sandbox.load)
         with closing(progress), opened as journal, interrupts.installed():
             tell(*([] if journal is None else journal.notes))
-            validating = ValidationRun(reading, scorer, journal)
+            validating = ValidationRun(stated, scorer, journal)
             running = validating.run(workers=jobs + 1, on_result=on_result)
             interrupted = await interrupts.run(with_progress(progress, running))
         return validating.validation(), interrupted

@@ -29,14 +29,14 @@ class ValidationRun:
     """Judges solutions on every test, identical ones only once. Finished results can be compared at any time.
 
     Args:
-        reading: the solutions, in the order in which they are reported.
+        stated: the solutions, in the order in which they are reported.
         journal: has the results of earlier runs, and gets those of this run that have a score. It may be that of
             `score`: results of `score` are not exhaustive, and have other keys.
     """
 
-    def __init__(self, reading: StatedSolutions, scorer: SubmissionScorer, journal: Journal | None = None) -> None:
-        self._reading, self._scorer, self._journal = reading, scorer, journal
-        self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
+    def __init__(self, stated: StatedSolutions, scorer: SubmissionScorer, journal: Journal | None = None) -> None:
+        self._stated, self._scorer, self._journal = stated, scorer, journal
+        self._results: list[SubmissionResult | None] = [None] * len(stated.solutions)
         self._stop_reason: str | None = None
 
     async def run(
@@ -53,11 +53,11 @@ class ValidationRun:
 
         async def judge(alike: tuple[tuple[str, ...], list[int]]) -> None:
             fingerprints, indices = alike
-            known = self._find_earlier(self._reading.solutions[indices[0]].problem.key, fingerprints)
+            known = self._find_earlier(self._stated.solutions[indices[0]].problem.key, fingerprints)
             is_known = known is not None
             for index in indices:
                 begun = time.monotonic()
-                solution = self._reading.solutions[index]
+                solution = self._stated.solutions[index]
                 if known is None or known.score is None:  # a failure of ours is not passed on to other copies
                     known = await self._judge(solution, fingerprints[0])
                 result = self._results[index] = replace(known, submission=solution.submission.id)
@@ -67,8 +67,8 @@ class ValidationRun:
 
     def validation(self) -> Validation:
         """The comparison of all solutions judged so far, and the number of the others."""
-        validation = Validation(reading=self._reading)
-        for solution, result in zip(self._reading.solutions, self._results, strict=True):
+        validation = Validation(stated=self._stated)
+        for solution, result in zip(self._stated.solutions, self._results, strict=True):
             if result is None:
                 validation.pending += 1
                 continue
@@ -85,7 +85,7 @@ class ValidationRun:
     def _alike(self) -> dict[tuple[str, ...], list[int]]:
         """For the fingerprints of each program, the positions of the solutions that are this program, in order."""
         by_key: dict[tuple[str, ...], list[int]] = {}
-        for index, solution in enumerate(self._reading.solutions):
+        for index, solution in enumerate(self._stated.solutions):
             key = tuple(self._scorer.fingerprints(solution.problem, solution.submission))
             by_key.setdefault(key, []).append(index)
         return by_key

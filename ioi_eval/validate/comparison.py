@@ -25,7 +25,7 @@ class Validation:
     """The comparison of all statements with our results.
 
     Args:
-        reading: the solutions, and the rows that were not judged.
+        stated: the solutions, and the rows that were not judged.
         problems: for each problem its numbers of `solutions`, `statements` and `agreements`.
         disagreements, near_limit: their entries in `validation.json`.
         undecided: solutions that we failed to judge, with the reason.
@@ -34,7 +34,7 @@ class Validation:
         judged: every solution with its result, in order.
     """
 
-    reading: StatedSolutions = field(default_factory=StatedSolutions)
+    stated: StatedSolutions = field(default_factory=StatedSolutions)
     problems: dict[str, Counter[str]] = field(default_factory=dict)
     disagreements: list[dict[str, Any]] = field(default_factory=list)
     undecided: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Validation:
     @property
     def agrees(self) -> bool:
         """Whether every statement agrees with our results."""
-        return not (self.disagreements or self.undecided or self.reading.refused or self.pending)
+        return not (self.disagreements or self.undecided or self.stated.refused or self.pending)
 
     def add(self, solution: StatedSolution, result: SubmissionResult) -> None:
         """Compare the result of a solution with the statements about it."""
@@ -69,10 +69,10 @@ class Validation:
             "problems": dict(sorted(self.problems.items())),
             "disagreements": self.disagreements,
             "undecided": self.undecided,
-            "refused": self.reading.refused,
-            "unstated": len(self.reading.unstated),
-            "unstated_names": self.reading.unstated[:_NAMED],
-            "unmatched": self.reading.unmatched,
+            "refused": self.stated.refused,
+            "unstated": len(self.stated.unstated),
+            "unstated_names": self.stated.unstated[:_NAMED],
+            "unmatched": self.stated.unmatched,
             "pending": self.pending,
             "targets": sorted(self.targets),
             "near_limit": self.near_limit,

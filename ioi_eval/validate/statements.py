@@ -92,41 +92,38 @@ def read_solutions(
         InputError: no row is selected, none of these states anything, or none has a result of others although there are
             such results.
     """
-    stated = {} if against is None else _stated_results(against, problems, id_column)
-    results = len(stated)
-    reading = StatedSolutions()
+    results = {} if against is None else _stated_results(against, problems, id_column)
+    unmatched = dict(results)
+    stated = StatedSolutions()
     optional = (*COLUMNS, *OPTIONAL_COLUMNS)
     read = (*optional, *submission_columns(_id_column(id_column)))
     check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
     for row, _ in selection.rows(source):
         try:
-            named_by = _first_of(row, (name_in(row.values, _id_column(id_column)), "label"))
-            submission = submission_from_row(row, id_column=named_by, problems=problems.problems)
-            problem = _problem_of(row, submission, problems)
-            submission = fitted(submission, row, problem)
+            problem, submission = _submission_of(row, problems, id_column)
         except RowError as error:
             name = row.values.get("label") or row.values.get(_id_column(id_column))
             where = f"{error.source}, row {error.row} ({name})"
             if name and against is None and not any(map(row.states, COLUMNS)):
-                reading.unstated.append(where)
+                stated.unstated.append(where)
             else:
-                reading.refused.append(f"{where}: {error.problem}" if name else str(error))
+                stated.refused.append(f"{where}: {error.problem}" if name else str(error))
             continue
         except ODD_DATA as error:
-            reading.refused.append(str(row.error(internal_error_text(error, "reading this row"))))
+            stated.refused.append(str(row.error(internal_error_text(error, "reading this row"))))
             continue
         name = _name(row, id_column)
-        solution = _solution(row, name, problem, submission, stated.pop((problem.key, name), None))
+        solution = _solution(row, name, problem, submission, unmatched.pop((problem.key, name), None))
         if solution.statements:
-            reading.solutions.append(solution)
+            stated.solutions.append(solution)
         else:
-            reading.unstated.append(f"{problem.key}, {name}")
-    if not reading.solutions and not reading.refused:
-        raise InputError(_nothing_stated(source, against) if reading.unstated else selection.no_row_in(source))
-    if against is not None and reading.solutions and len(stated) == results:
+            stated.unstated.append(f"{problem.key}, {name}")
+    if not stated.solutions and not stated.refused:
+        raise InputError(_nothing_stated(source, against) if stated.unstated else selection.no_row_in(source))
+    if against is not None and stated.solutions and len(unmatched) == len(results):
         raise InputError(_nothing_stated(source, against))
-    reading.unmatched = sum(selection.wants(key) for key, _ in stated)
-    return reading
+    stated.unmatched = sum(selection.wants(key) for key, _ in unmatched)
+    return stated
 
 
 def _needs(id_column: str | None) -> tuple[Need, ...]:
@@ -137,11 +134,13 @@ def _needs(id_column: str | None) -> tuple[Need, ...]:
     )
 
 
-def _problem_of(row: Row, submission: Submission, problems: ProblemSet) -> Problem:
+def _submission_of(row: Row, problems: ProblemSet, id_column: str | None) -> tuple[Problem, Submission]:
+    named_by = _first_of(row, (name_in(row.values, _id_column(id_column)), "label"))
+    submission = submission_from_row(row, id_column=named_by, problems=problems.problems)
     problem = problems.problems.get(submission.problem)
     if problem is None:
         raise row.error(str(problems.unusable.get(submission.problem, f"unknown problem {submission.problem}")))
-    return problem
+    return problem, fitted(submission, row, problem)
 
 
 def _nothing_stated(source: Source, against: Source | None) -> str:

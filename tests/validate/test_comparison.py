@@ -145,7 +145,7 @@ def test_times_near_a_limit_are_listed_with_their_margin() -> None:
 
 def test_the_reports_are_complete() -> None:
     """Disagreements, times near limits and counts. Texts of others stay inside their line and cell."""
-    validation = Validation(reading=StatedSolutions(refused=["row 3: bad"], unstated=list("uvwxyz")))
+    validation = Validation(stated=StatedSolutions(refused=["row 3: bad"], unstated=list("uvwxyz")))
     validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
     validation.add(
         solution(whole="time_limit"), result("WA", "WA", "WA", message="a | b\nc\x1b[2J", stderr="terminate called")
@@ -197,10 +197,10 @@ class RuleScorer:
 
 
 def validated(
-    reading: StatedSolutions, scorer: RuleScorer, *, workers: int = 1, advance: Callable[[str], None] = lambda _: None
+    stated: StatedSolutions, scorer: RuleScorer, *, workers: int = 1, advance: Callable[[str], None] = lambda _: None
 ) -> Validation:
     """The results of a validation that is not interrupted."""
-    validating = ValidationRun(reading, scorer)
+    validating = ValidationRun(stated, scorer)
     asyncio.run(validating.run(workers=workers, on_result=lambda result, _: advance(result.verdict)))
     return validating.validation()
 
@@ -231,8 +231,8 @@ def test_solutions_are_judged_exhaustively_by_several_workers() -> None:
     )
     scorer = SlowScorer(lambda submission: result("AC", "AC", "WA" if int(submission.id) % 2 else "AC"))
     told: list[str] = []
-    reading = StatedSolutions(solutions=list(solutions))
-    validation = validated(reading, scorer, workers=3, advance=told.append)
+    stated = StatedSolutions(solutions=list(solutions))
+    validation = validated(stated, scorer, workers=3, advance=told.append)
     assert scorer.most == 3
     assert len(told) == 10
     assert [one["solution"] for one in validation.disagreements] == ["1", "3", "5", "7", "9"]
@@ -275,8 +275,8 @@ def test_judged_solutions_are_compared_if_no_endpoint_is_left() -> None:
         for n in range(4)
     )
     told: list[str] = []
-    reading = StatedSolutions(solutions=list(solutions))
-    validation = validated(reading, RuleScorer(says), advance=told.append)
+    stated = StatedSolutions(solutions=list(solutions))
+    validation = validated(stated, RuleScorer(says), advance=told.append)
     assert told == ["AC", "JE", "JE", "JE"]
     assert not validation.agrees
     assert len(validation.undecided) == 3

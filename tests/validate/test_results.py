@@ -253,9 +253,9 @@ def test_results_are_matched_by_label_or_id() -> None:
         {**BASE, **STATED, "uuid": "u9"},
         {**BASE, **STATED, "uuid": "u1", "problem_id": "tree"},
     )
-    reading = read_solutions(solutions, KNOWN, against=results)
-    assert [(one.name, one.statements) for one in reading.solutions] == [("correct/a.cpp", 3), ("u1", 3)]
-    assert (reading.unstated, reading.unmatched) == (["2024/nile, u2"], 1)
+    stated = read_solutions(solutions, KNOWN, against=results)
+    assert [(one.name, one.statements) for one in stated.solutions] == [("correct/a.cpp", 3), ("u1", 3)]
+    assert (stated.unstated, stated.unmatched) == (["2024/nile, u2"], 1)
 
 
 def test_a_named_column_comes_before_the_label() -> None:
@@ -264,8 +264,8 @@ def test_a_named_column_comes_before_the_label() -> None:
     results = Rows({**labelled, "uuid": "u1"}, {**labelled, "uuid": "u2"}, {**labelled, "label": "u3"})
     with pytest.raises(RowError, match="there are two results of brute force for 2024/nile"):
         read_solutions(results, KNOWN, against=results)
-    reading = read_solutions(results, KNOWN, id_column="uuid", against=results)
-    assert [(solution.name, solution.statements) for solution in reading.solutions] == [("u1", 3), ("u2", 3), ("u3", 3)]
+    stated = read_solutions(results, KNOWN, id_column="uuid", against=results)
+    assert [(solution.name, solution.statements) for solution in stated.solutions] == [("u1", 3), ("u2", 3), ("u3", 3)]
 
 
 def test_a_solution_without_a_name_is_refused() -> None:
@@ -286,17 +286,17 @@ def test_a_misspelled_statement_is_named() -> None:
 def test_empty_texts_state_nothing() -> None:
     """A table made from a CSV file has them for empty cells."""
     empty = {"label": "", "expected": "", "expected_subtasks": "", "expected_total": ""}
-    reading = read_solutions(Rows({**BASE, "uuid": "u", **empty}, {**BASE, "uuid": "v", "expected": "AC"}), KNOWN)
-    assert (reading.unstated, [solution.name for solution in reading.solutions]) == (["2024/nile, u"], ["v"])
+    stated = read_solutions(Rows({**BASE, "uuid": "u", **empty}, {**BASE, "uuid": "v", "expected": "AC"}), KNOWN)
+    assert (stated.unstated, [solution.name for solution in stated.solutions]) == (["2024/nile, u"], ["v"])
 
 
 def test_rows_that_cannot_be_judged_and_state_nothing_are_left_out() -> None:
     """Packages have solutions in Java and Pascal. If nothing is stated about one, nothing is missing without it."""
     java = {**BASE, "language": "java", "label": "a.java"}
-    reading = read_solutions(Rows(java, {**BASE, "label": "b.cpp", "expected": "AC"}), KNOWN)
-    assert (reading.unstated, reading.refused) == (["rows, row 1 (a.java)"], [])
-    reading = read_solutions(Rows({**java, "expected": "AC"}), KNOWN)
-    assert (reading.unstated, len(reading.refused)) == ([], 1)
+    stated = read_solutions(Rows(java, {**BASE, "label": "b.cpp", "expected": "AC"}), KNOWN)
+    assert (stated.unstated, stated.refused) == (["rows, row 1 (a.java)"], [])
+    stated = read_solutions(Rows({**java, "expected": "AC"}), KNOWN)
+    assert (stated.unstated, len(stated.refused)) == ([], 1)
     with pytest.raises(InputError, match="states nothing to compare with"):
         read_solutions(Rows(java), KNOWN)
 
