@@ -74,7 +74,7 @@ class AppsExecutor:
         policy = Policy(least_isolation=settings.least_isolation, python=settings.python)
         self._builder = Builder(sandbox, artifacts, policy, events)
         self._dispatcher: Dispatcher[None] = Dispatcher(
-            sandbox, lambda to, _: _why_unsuitable(to, settings.least_isolation), key_of=lambda _: None
+            sandbox, lambda to, _: _why_unsuitable_for_python(to, settings.least_isolation), key_of=lambda _: None
         )
         if max_jobs is not None and max_jobs < 1:
             raise InputError(f"max_jobs is {max_jobs}; give 1 or more, or None for as many as the targets have slots")
@@ -239,7 +239,7 @@ class AppsExecutor:
             raise InputError(f"{self._settings.comparator}: {error}") from error
 
 
-def _why_unsuitable(target: Target, least: Isolation) -> str | None:
+def _why_unsuitable_for_python(target: Target, least: Isolation) -> str | None:
     """Why a target is unsuitable for programs in Python; `None` if it is suitable."""
     if target.profile is Profile.BUNDLED and target.isolation.rank >= least.rank:
         return None

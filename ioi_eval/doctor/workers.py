@@ -42,14 +42,14 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int) -> l
     except IsolationError as error:
         findings.append(bad("isolation", str(error), ALLOW))
     except SetupError as error:
-        findings += await _why_unsuitable(url, error)
+        findings += await _all_findings(url, error)
     except SandboxError as error:
         what = "connection" if isinstance(error, UnavailableError) else "jobs"
         findings.append(bad(what, _reason(str(error), url), _advice(str(error))))
     return findings
 
 
-async def _why_unsuitable(url: str, error: SetupError) -> list[Finding]:
+async def _all_findings(url: str, error: SetupError) -> list[Finding]:
     """Everything that must be changed on an unsuitable worker, in one report, so that its owner can do it at once."""
     from ioi_eval.sandbox.piston.http_client import HttpClient
 

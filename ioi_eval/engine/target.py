@@ -62,14 +62,14 @@ class Dispatcher(Generic[ProblemT]):
         problem: ProblemT,
         judge: Callable[[Target], Awaitable[ResultT]],
         *,
-        why_unsuitable: Callable[[Target], str | None] = lambda _: None,
+        why_unsuitable_for_submission: Callable[[Target], str | None] = lambda _: None,
         nothing_runs: bool = False,
     ) -> ResultT:
         """Judge a submission on one target.
 
         Args:
             judge: judges it there; called again with another target if one is lost, unsuitable or broken.
-            why_unsuitable: why a target is unsuitable for this submission; `None` if no reason is known.
+            why_unsuitable_for_submission: why a target is unsuitable for this one; `None` if no reason is known.
             nothing_runs: nothing is run, so if no target may judge it, any target is used.
 
         Raises:
@@ -80,14 +80,15 @@ class Dispatcher(Generic[ProblemT]):
         while True:
             targets = self._targets()
             failed |= {name: UnsuitableError(f"{name}: {reason}") for name, reason in self._broken.items()}
-            failed |= {each.name: UnsuitableError(reason) for each in targets if (reason := why_unsuitable(each))}
+            reasons = {each.name: why_unsuitable_for_submission(each) for each in targets}
+            failed |= {name: UnsuitableError(reason) for name, reason in reasons.items() if reason}
             target = self.choose(targets, problem, without=failed)
             if target is None and nothing_runs:
                 target = targets[0]
             if target is None:
-                reasons = (self.why_unsuitable(each, problem) for each in targets)
+                of_problem = (self.why_unsuitable(each, problem) for each in targets)
                 is_lost = any(isinstance(error, TargetLostError) for error in failed.values())
-                message = "; ".join([*map(str, failed.values()), *filter(None, reasons)])
+                message = "; ".join([*map(str, failed.values()), *filter(None, of_problem)])
                 raise NoTargetError(message, all_unsuitable=not is_lost)
             try:
                 with self.bound(target):

@@ -165,7 +165,7 @@ class Scorer:
             return await self._dispatcher.judge_on_target(
                 problem,
                 lambda target: self._score_on(target, problem, submission, exhaustive=exhaustive),
-                why_unsuitable=lambda target: why_unsuitable_for(target, problem, submission),
+                why_unsuitable_for_submission=lambda target: why_unsuitable_for_submission(target, problem, submission),
                 nothing_runs=submission.is_empty,
             )
         except NoTargetError as error:
@@ -244,7 +244,7 @@ def why_unsuitable(target: Target, problem: Problem, policy: Policy) -> str | No
     return reason and f"{target.name} cannot judge {problem.key}: {reason}; use the bundled profile"
 
 
-def why_unsuitable_for(target: Target, problem: Problem, submission: Submission) -> str | None:
+def why_unsuitable_for_submission(target: Target, problem: Problem, submission: Submission) -> str | None:
     """Why a target is unsuitable for a submission, although it may judge others to the problem; `None` if it is not."""
     if submission.is_empty or submission.refused:
         return None

@@ -32,7 +32,7 @@ async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> Compile
     SandboxError if it is not known whether the program compiles, or if no test has an outcome.
     """
     code = run.submission.code
-    assert code is not None, "`why_unsuitable_for` says that it cannot be judged here"
+    assert code is not None, "`why_unsuitable_for_submission` says that it cannot be judged here"
     problem = scripts_job.to_standard(run.problem, policy.std)
     run.note_isolation(run.target.isolation)
     judging, compiled = run.judging, None

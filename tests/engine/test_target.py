@@ -29,7 +29,7 @@ from ioi_eval.model import (
     TwoSteps,
 )
 from ioi_eval.sandbox import Target
-from ioi_eval.scorer import why_unsuitable, why_unsuitable_for
+from ioi_eval.scorer import why_unsuitable, why_unsuitable_for_submission
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 from tests.small_targets import IdleSandbox
@@ -143,11 +143,11 @@ def test_several_processes_in_python_need_full_isolation() -> None:
     two_steps = replace(PROBLEM, method=TwoSteps(check=Tokens()))
     python = Submission(id="x", problem=PROBLEM.key, code="print(3)", language=Language.PYTHON)
     reason = "submissions in Python with 2 processes need isolation 'full', and big offers 'reduced'"
-    assert why_unsuitable_for(BIG, two_steps, python) == reason
-    assert why_unsuitable_for(BIG, PROBLEM, python) is None
-    assert why_unsuitable_for(replace(BIG, isolation=Isolation.FULL), two_steps, python) is None
+    assert why_unsuitable_for_submission(BIG, two_steps, python) == reason
+    assert why_unsuitable_for_submission(BIG, PROBLEM, python) is None
+    assert why_unsuitable_for_submission(replace(BIG, isolation=Isolation.FULL), two_steps, python) is None
     for other in (replace(python, language=Language.CPP), replace(python, code=None)):
-        assert why_unsuitable_for(BIG, two_steps, other) is None
+        assert why_unsuitable_for_submission(BIG, two_steps, other) is None
 
 
 def test_the_stock_pair_refuses_problems_that_it_would_judge_wrongly() -> None:
