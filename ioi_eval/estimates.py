@@ -94,10 +94,10 @@ def mean_estimates(columns: Mapping[str, Sequence[float]], *, intervals: bool = 
 
 
 def means_of_problems(
-    problems: Sequence[tuple[float | None, int, int]], *, intervals: bool
+    problems: Sequence[tuple[float | None, int, int]], ks: Iterable[int] = KS, *, intervals: bool
 ) -> tuple[Estimate | None, dict[int, Estimate]]:
-    """The mean share of the points that a submission gets, and pass@k for each of `KS`. Solved means full marks in
-    every subtask; submissions that could not be judged are left out.
+    """The mean share of the points, or tests, that a submission gets, and pass@k for each of these k. Solved means full
+    marks in every subtask, or all tests passed; submissions that could not be judged are left out.
 
     Args:
         problems: of each the mean share (`None` if unknown), and how many submissions were judged and solved it.
@@ -107,7 +107,7 @@ def means_of_problems(
     """
     shares = [share for share, _, _ in problems if share is not None]
     columns = {"": shares} if shares and len(shares) == len(problems) else {}
-    passing = pass_at_each_k([(judged, solved) for _, judged, solved in problems], KS)
+    passing = pass_at_each_k([(judged, solved) for _, judged, solved in problems], ks)
     found = mean_estimates({**columns, **{str(k): column for k, column in passing.items()}}, intervals=intervals)
     return found.get(""), {k: found[str(k)] for k in passing}
 

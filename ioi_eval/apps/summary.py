@@ -18,7 +18,7 @@ from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.errors import InputError
-from ioi_eval.estimates import KS, mean_estimates, pass_at_each_k
+from ioi_eval.estimates import KS, means_of_problems
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import difficulty_order
 from ioi_eval.report.compact import TEST_RESULTS
@@ -204,21 +204,16 @@ class DifficultyTable:
 
 def _line(name: str, tally: _DifficultyTally, unusable: int, ks: Sequence[int], *, intervals: bool) -> dict[str, Any]:
     shares = list(tally.shares.values())
-    counts = [(len(problem), sum(share == 1.0 for share in problem)) for problem in shares]
-    columns = {
-        "average": [math.fsum(problem) / len(problem) for problem in shares],
-        "strict": [right / n for n, right in counts],
-    }
-    passing = {str(k): column for k, column in pass_at_each_k(counts, ks).items()}
-    found = mean_estimates({**columns, **passing} if shares else {}, intervals=intervals)
-    estimates = {name: estimate.as_dict() for name, estimate in found.items()}
+    problems = [(math.fsum(each) / len(each), len(each), sum(share == 1.0 for share in each)) for each in shares]
+    average, passing = means_of_problems(problems, (1, *ks), intervals=intervals)
+    pass_at = {k: estimate.as_dict() for k, estimate in passing.items()}
     return {
         "difficulty": name,
         "problems": len(shares),
         "submissions": sum(map(len, shares)),
         "undecided": tally.unjudged,
         "invalid_problems": unusable,
-        "test_case_average": estimates.get("average"),
-        "strict_accuracy": estimates.get("strict"),
-        "pass_at_k": {str(k): estimates[str(k)] for k in ks if str(k) in estimates},
+        "test_case_average": None if average is None else average.as_dict(),
+        "strict_accuracy": pass_at.get(1),
+        "pass_at_k": {str(k): pass_at[k] for k in ks if k in pass_at},
     }
