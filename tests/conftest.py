@@ -106,6 +106,13 @@ def cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return made_once(shared_directory(tmp_path_factory) / "cache", copy)
 
 
+@pytest.fixture(scope="session")
+def environment(cache: Path) -> dict[str, str]:
+    """The environment of commands, with the cache of the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
+    return {**kept, "IOI_EVAL_CACHE": str(cache)}
+
+
 @pytest.fixture(scope="module")
 def kept_in_the_cache(cache: Path) -> Iterator[None]:
     """Functions of this process that name no cache use that of the tests, not that of the user who runs them."""

@@ -17,11 +17,12 @@ from tests.forked_commands import Ended, ForkedCommands
 from tests.hub_stand_in import Hub, standing_in
 
 
-@pytest.fixture(scope="session")
-def environment(cache: Path) -> dict[str, str]:
-    """The environment of commands, with the cache of the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
-    return {**kept, "IOI_EVAL_CACHE": str(cache)}
+@pytest.fixture
+def without_servers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A directory without `.env`, and an environment without servers."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PISTON_ENDPOINTS", raising=False)
+    monkeypatch.delenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", raising=False)
 
 
 @pytest.fixture(scope="session")

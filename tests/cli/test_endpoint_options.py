@@ -9,12 +9,7 @@ import pytest
 from ioi_eval.cli.endpoints import named_cluster, needed_cluster
 from ioi_eval.errors import InputError
 
-
-@pytest.fixture(autouse=True)
-def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PISTON_ENDPOINTS", raising=False)
-    monkeypatch.delenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", raising=False)
+pytestmark = pytest.mark.usefixtures("without_servers")
 
 
 def test_no_cluster_is_named() -> None:

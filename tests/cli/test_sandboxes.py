@@ -25,13 +25,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 from tests.sandbox.served import server
 
-
-@pytest.fixture(autouse=True)
-def empty_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A directory without `.env`, and an environment without servers."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PISTON_ENDPOINTS", raising=False)
-    monkeypatch.delenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", raising=False)
+pytestmark = pytest.mark.usefixtures("without_servers")
 
 
 def test_without_servers_auto_is_this_machine() -> None:

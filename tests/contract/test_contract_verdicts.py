@@ -27,6 +27,7 @@ from ioi_eval.model import (
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.scorer import Scorer
+from tests.sample_contest import name_of
 from tests.small_problems import small_problem
 
 Entering = Callable[..., Any]
@@ -47,11 +48,6 @@ FEW = {
 }
 """For the classic profile, where each job may compile everything again, which takes seconds. None is of *buoys*, which
 has no header: `test_classic_without_headers` tests such a problem, and a program that does not compile."""
-
-
-def name_of(row: dict[str, Any]) -> str:
-    """`problem/label`."""
-    return f"{row['problem_id']}/{row['label']}"
 
 
 def rows(names: set[str] | None) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -52,13 +51,6 @@ class Served:
         """Kill it, as if its machine failed."""
         self.process.kill()
         self.process.communicate()
-
-
-@pytest.fixture(scope="module")
-def environment(cache: Path) -> dict[str, str]:
-    """Environment variables, with the cache directory of the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
-    return {**kept, "IOI_EVAL_CACHE": str(cache)}
 
 
 @pytest.fixture(scope="module")

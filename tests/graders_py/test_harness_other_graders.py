@@ -13,9 +13,8 @@ from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.compat import grader_named
 from ioi_eval.compat.terms import Code, CompatGrader, Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
-from ioi_eval.problems.apps import apps_problem
-from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
+from tests.compat.compared_runs import problem
 
 pytest.importorskip("numpy", reason="hendrycks/apps needs it")
 
@@ -43,12 +42,6 @@ def codes_of(warm_grader: WarmGrader, profile: CompatGrader, problem: AppsProble
         ending = PHASES.get(report.get("phase", ""), Ending.TIMED_OUT if ended.status == -24 else Ending.DIED)
         runs.append(TestRun(ending=ending, output=ended.stdout, exit_code=ended.status, error=report.get("error", "")))
     return list(profile.grade(problem, runs).codes)
-
-
-def problem(inputs: list[Any], outputs: list[Any], fn_name: str | None = None) -> AppsProblem:
-    """A problem with these inputs and outputs."""
-    values = {"input_output": {"inputs": inputs, "outputs": outputs, "fn_name": fn_name}}
-    return apps_problem(Row(source="test", number=1, values=values), 0)
 
 
 SUM = problem(["3\n1 2 3\n", "2\n\n5 6\n"], ["6\n", "11\n"])
