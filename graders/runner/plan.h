@@ -119,7 +119,7 @@ struct RunPlan {
   comparators::Spec rule;      // by which the runner compares
   int64_t return_bytes = 0;    // of each output
   int64_t prefault_bytes = 0;  // memory that the runner touches first, so that a virtual machine gets it from its host
-  int64_t room_ms = -1;        // how much wall clock the sandbox allows for all tests; -1: no bound
+  int64_t job_wall_ms = -1;    // how much wall clock the sandbox allows for all tests; -1: no bound
   long passes = 1;             // most runs of a program on one test
   bool needed_only = false;
   int64_t enough_ms = 0;  // after this much wall clock no further test is started; 0: no bound
@@ -146,11 +146,11 @@ struct RunPlan {
   int64_t bytes_to_prefault() const { return std::min(prefault_bytes, memory_bytes); }
 
   // After this much wall clock of a test, page faults give its program no further time: if a test took more than its share of
-  // `room_ms`, the job could reach the sandbox's limit, and no line would arrive.
+  // `job_wall_ms`, the job could reach the sandbox's limit, and no line would arrive.
   int64_t pages_stop_us() const {
-    if (room_ms < 0) return INT64_MAX;
+    if (job_wall_ms < 0) return INT64_MAX;
     int64_t prefault_ms = bytes_to_prefault() / kPageBytes * kPageUs / 1000;
-    return std::max<int64_t>(1, (room_ms - prefault_ms) / std::max<int64_t>(1, static_cast<int64_t>(tests.size()))) * 1000;
+    return std::max<int64_t>(1, (job_wall_ms - prefault_ms) / std::max<int64_t>(1, static_cast<int64_t>(tests.size()))) * 1000;
   }
 
   bool names_files() const { return !input_file.empty() || !output_file.empty(); }

@@ -332,7 +332,7 @@ inline void read_run_line(PlanLine& line, JobFiles& files, RunPlan& plan) {
     plan.processes = line.number("processes", 1, kMaxProcesses);
     plan.threads = line.number("threads", 1, 100'000);
     if (line.has("prefault_bytes")) plan.prefault_bytes = line.number("prefault_bytes", 0, kMaxBytes);
-    if (line.has("room_ms")) plan.room_ms = line.number("room_ms", 0, kMaxMs);
+    if (line.has("job_wall_ms")) plan.job_wall_ms = line.number("job_wall_ms", 0, kMaxMs);
   } else if (line.name == "task") {
     read_task_line(line, plan);
   } else if (line.name == "manager") {

@@ -67,9 +67,10 @@ def usual_wall_ms(limit_s: float) -> int:
     """The longest wall clock of a usual test, in ms: twice the CPU time at which a program is stopped, and 2 s.
 
     This is enough for a program that computes on half of a processor until it is stopped, and for one that idles until
-    it is stopped. A program that does both takes longer, as does one with slow page faults (PROTOCOL.md), but never
-    longer than the server allows (`room_ms`): a job that reaches a server's limit is split in two. The size of jobs is
-    computed from this and not from `RunSetup.longest_test_ms`, which a test reaches only on an overloaded machine.
+    it is stopped. A program that does both takes longer, and so does one with slow page faults, which get no time that
+    the server does not allow (PROTOCOL.md, `job_wall_ms`). A job that reaches a server's limit is split in two. The
+    size of jobs is computed from this and not from `RunSetup.longest_test_ms`, which a test reaches only on an
+    overloaded machine.
     """
     return round(2 * (cpu_stop_ms(limit_s) + RULES["kIdleSlackMs"]))
 

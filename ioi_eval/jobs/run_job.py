@@ -78,7 +78,7 @@ class RunSetup:
     Args:
         files: the files that the lines name, except the program: judge programs, the harness.
         program: the plan's line on how programs are started; `None` if none is started.
-        limits: the plan's line of limits, except `prefault_bytes` and `room_ms`.
+        limits: the plan's line of limits, except `prefault_bytes` and `job_wall_ms`.
         judging: the plan's lines on how a test is judged: their names and values.
         needed_only: whether only needed tests are run (`engine/judging.py`). `ProgramRun` sets it, as the judging says.
         judged_by_client: whether our side judges the outputs, after reading the answer.
@@ -182,9 +182,9 @@ def run_job(
     files += setup.files
     if setup.program is not None:
         plan.line("program", **setup.program)
-    room_ms = bounds_of(target, setup, compiles=first.is_uncompiled).wall_ms
-    room_ms = None if room_ms is None else min(room_ms, LONGEST_IN_PLAN_MS)
-    plan.line("limits", **setup.limits, prefault_bytes=prefault_bytes or None, room_ms=room_ms)
+    job_wall_ms = bounds_of(target, setup, compiles=first.is_uncompiled).wall_ms
+    job_wall_ms = None if job_wall_ms is None else min(job_wall_ms, LONGEST_IN_PLAN_MS)
+    plan.line("limits", **setup.limits, prefault_bytes=prefault_bytes or None, job_wall_ms=job_wall_ms)
     for name, values in setup.judging:
         plan.line(name, **values)
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))

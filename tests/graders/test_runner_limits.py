@@ -111,7 +111,7 @@ def test_no_time_for_pages_shortly_before_the_deadline(plain_box: Box, program: 
     """Shortly before the sandbox's deadline there is no extra time for pages. A program within its limit is not
     stopped.
     """
-    limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 2 << 30, "room_ms": 0}
+    limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 2 << 30, "job_wall_ms": 0}
     stopped, ended = run_batch(plain_box, program("contestant"), "loop-kernel-pages 1", "burn 100", **limits).lines
     assert (stopped["verdict"], stopped["limit"], stopped["signal"]) == ("TLE", "cpu", 9)
     assert stopped["cpu_us"] < 1250 * LIMIT_MS + 600_000

@@ -182,13 +182,13 @@ void test_scores() {
 
 // Each test gets its share of the sandbox's time; prefaulting memory comes first: 262,144 pages of 20 us.
 void test_room() {
-  for (auto [room_ms, tests, prefault_bytes, stop_ms] : {std::tuple{50'000L, 6, 0L, 8'333L}, {50'000, 1, 1L << 30, 44'758}, {0, 3, 0, 1}}) {
+  for (auto [job_wall_ms, tests, prefault_bytes, stop_ms] : {std::tuple{50'000L, 6, 0L, 8'333L}, {50'000, 1, 1L << 30, 44'758}, {0, 3, 0, 1}}) {
     RunPlan plan;
     plan.cpu_ms = 1'000;
     plan.memory_bytes = 2L << 30;
     plan.tests.resize(static_cast<size_t>(tests));
     CHECK(plan.pages_stop_us() == INT64_MAX);
-    plan.room_ms = room_ms;
+    plan.job_wall_ms = job_wall_ms;
     plan.prefault_bytes = prefault_bytes;
     CHECK(plan.pages_stop_us() == stop_ms * 1'000);
     CHECK(plan.page_margin_us() == std::min<int64_t>(plan.memory_bytes / 4096 * 20, 13'000'000));

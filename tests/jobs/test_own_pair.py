@@ -181,7 +181,7 @@ def test_page_faults_give_no_more_time(boxes: Boxes) -> None:
     problem = dataclasses.replace(PLAIN, time_limit_s=0.2, memory_limit_bytes=2 << 30)
     assert judged(boxes, problem, code)[0] == "TLE"
     plan = boxes.execute(says_its_plan(pair_job(boxes, problem, code))).run.stderr
-    assert " room_ms=0" in plan
+    assert " job_wall_ms=0" in plan
 
 
 def test_the_problem_s_own_standard(boxes: Boxes) -> None:

@@ -215,7 +215,7 @@ def test_the_runner_is_told_what_a_server_allows(tmp_path: Path) -> None:
     """A program must reach its limit before the job ends; otherwise it would be JE."""
     machine = Machine(max_wall_ms=15_000)
     judge(tmp_path, machine, tests=1)
-    assert machine.limits[0].endswith(" room_ms=5000")
+    assert machine.limits[0].endswith(" job_wall_ms=5000")
 
 
 LACKING = {"output": "g++: fatal error: cannot execute \u2018cc1plus\u2019: execvp: No such file or directory\n"}
