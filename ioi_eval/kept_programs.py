@@ -107,7 +107,7 @@ class KeptPrograms:
     def notes(self) -> Sequence[str]:
         """The lines about stored programs that a user sees at the end of a run."""
         reused, added, damaged = (self._counts[name] for name in ("found", "added", "damaged"))
-        lines = [f"compiled programs: {reused} kept from earlier runs, {added} more kept now in {self._root}"]
+        lines = [f"compilations: {reused} kept from earlier runs, {added} more kept now in {self._root}"]
         if damaged:
             lines.append(f"  damaged, so compiled again: {damaged} (the hash or the name did not match)")
         if self._given_up:

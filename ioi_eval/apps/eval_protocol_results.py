@@ -78,7 +78,7 @@ def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:
         except json.JSONDecodeError as error:
             return _invalid(f"Ground_truth JSONDecodeError: {error}")
         except big_json.TooLargeError as error:
-            return judge_failed(f"Ground_truth cannot be carried: {error}")
+            return judge_failed(f"Ground_truth cannot be used: {error}")
     elif not isinstance(value, dict):
         return _invalid("Invalid ground_truth type.", f"Invalid ground_truth type: {type(value)}")
     if not isinstance(value, dict) or "inputs" not in value or "outputs" not in value:

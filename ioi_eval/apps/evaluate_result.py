@@ -78,7 +78,7 @@ class EvaluateResult(_Readable):
         is_score_valid: `False` if there is no score, as we failed or the ground truth is broken.
         reason: in one line.
         metrics: by name.
-        error: what went wrong on our side.
+        error: why there is no score; `None` if there is one.
         step_outputs, trajectory_info, final_control_plane_info, agg_score, standard_error: always `None` here.
     """
 

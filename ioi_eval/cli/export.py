@@ -66,7 +66,7 @@ def export(
 
     def opened(name: str) -> AbstractContextManager[BinaryIO]:
         _make_directory(paths[name].parent)
-        return replacing(paths[name], advice="Mend that, or name another --out")
+        return replacing(paths[name], advice="Fix that, or name another --out")
 
     form.write(material, opened)
     for path in paths.values():

@@ -68,7 +68,7 @@ def select_tests(patterns: Mapping[str, str], names: Sequence[str]) -> dict[str,
         if process.returncode == -signal.SIGXCPU:
             raise InputError(
                 f"to match the regular expressions of {len(patterns)} subtasks with the names of {len(names)}"
-                f" tests takes more than {_CPU_S} s together; the time was over at subtask {subtask}:"
+                f" tests takes more than {_CPU_S} s together; the time ran out at subtask {subtask}:"
                 f" {_quoted(pattern)}. Write simpler expressions, or list the tests"
             )
         message = process.stderr.decode("utf-8", "replace").strip()[-500:]

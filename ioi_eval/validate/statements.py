@@ -59,7 +59,7 @@ class StatedSolutions:
 
     Args:
         refused: rows that cannot be judged, with the reason.
-        unstated: problem and solution of the rows that state nothing.
+        unstated: the rows that state nothing: problem and solution, or the row's place if it cannot be judged.
         unmatched: the number of stated results without a solution.
     """
 

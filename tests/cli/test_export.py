@@ -453,7 +453,7 @@ def test_a_full_disk_leaves_no_incomplete_file(tmp_path: Path, to: str, environm
     call = [sys.executable, "-c", FILL, "export", str(results), "--to", to, "--out", str(out), *settings]
     ended = subprocess.run(call, capture_output=True, text=True, env=environment, check=False)
     assert ended.returncode == 2, ended.stderr
-    assert "cannot be written: File too large. Mend that, or name another --out" in ended.stderr
+    assert "cannot be written: File too large. Fix that, or name another --out" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 

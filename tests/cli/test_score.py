@@ -206,7 +206,7 @@ def test_keep_programs_avoids_compilations(score: Start, write: Write, tmp_path:
     ):
         ended = score("dump.jsonl", "--no-resume", *options)
         assert ended.returncode == 0, ended.stderr
-        assert ("compiled programs: " in ended.stderr) == (words is not None)
+        assert ("compilations: " in ended.stderr) == (words is not None)
         assert words is None or words in ended.stderr
         summary = json.loads((tmp_path / "out" / "summary.json").read_text())
         assert [summary["verdicts"][name] for name in ("AC", "WA", "CE")] == [1, 1, 1]

@@ -52,7 +52,7 @@ def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("pattern", ["(a*)*b", r"((a?){40}a{40})*c"])
 def test_an_expression_with_exponential_time_is_refused(pattern: str, one_second: None) -> None:
     """Python's matcher tries every way to split a name. The CPU limit ends it."""
-    words = r"takes more than 1 s together; the time was over at subtask small: .*\. Write simpler expressions, or list"
+    words = r"takes more than 1 s together; the time ran out at subtask small: .*\. Write simpler expressions, or list"
     with pytest.raises(InputError, match=words):
         select_tests({"all": "", "small": pattern, "large": "a"}, ["a" * 60 + "!"])
 

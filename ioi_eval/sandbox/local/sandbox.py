@@ -7,7 +7,7 @@ descriptors of the files where they already are. For jobs of kind RUNNER the run
 contestant further (`graders/PROTOCOL.md`); if namespaces are not available it uses Landlock and seccomp alone, which is
 reported as `reduced`.
 
-A job needs a slot to run. Making a box (namespaces, mounts, a program to load) takes some 8 ms, half of them waiting
+A job needs a slot to run. Making a box (namespaces, mounts, a program to load) takes about 8 ms, half of them waiting
 for the kernel; so there are a few more boxes than slots, and in these the runner is ready and waits for a slot. A slot
 is free again when the runner has printed its last line; the kernel may still be removing the box. While a job runs
 alone, there is no other box in any state.

@@ -34,7 +34,7 @@ _ENOUGH_TIME_MS = 60_000
 
 _LEAST_PROCESSES, _ENOUGH_PROCESSES = 64, 96
 """With 96, a program can have 64 threads. 64 is Piston's default, which the reference's clusters have: there a correct
-program with more than some 50 threads is RE. Source: graders/runner/numbers.h, kLeastProcesses, kSureThreads and
+program with more than about 50 threads is RE. Source: graders/runner/numbers.h, kLeastProcesses, kSureThreads and
 kOwnProcesses."""
 
 _LEAST_OPEN_FILES = 320
