@@ -26,6 +26,7 @@ class Judge {
  public:
   Process process;
   Fd output, errors;
+  Fd end;  // its highest descriptor, which nothing else opens: closed before its FIFOs when it ends
   int64_t started_us = 0, ended_us = 0;
   ProcFiles files;
   Sample last;
@@ -58,6 +59,7 @@ class Judge {
   void open_outputs() {
     output = memory_file("judge stdout");
     errors = memory_file("judge stderr");
+    end = memory_file("judge end");
   }
 
   // `partner` is given for an interactor: the directories of the program whose FIFOs become its stdin and stdout.
@@ -169,8 +171,8 @@ class Judge {
     setsid();
     plain_signals();
     umask(077);
-    Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
-    if (!own || !again) start_error_.exit_with("open its stderr");
+    Fd own_errors(reopen(errors.get(), O_WRONLY | O_APPEND)), own_end(reopen(end.get(), O_WRONLY));
+    if (!own_errors || !own_end) start_error_.exit_with("open its stderr");
     if (chdir(directory.c_str()) != 0) start_error_.exit_with("chdir");
     if (!JudgeDirectories::lead_to_own_descriptors(directory)) start_error_.exit_with("symlink");
     int standard_input = its_files.standard_input, standard_output = output.get();
@@ -179,9 +181,9 @@ class Judge {
       if ((standard_output = open(partner->fifo_in.c_str(), O_WRONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
       if ((standard_input = open(partner->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
     }
-    if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own.get(), 2}, {its_files.input, kJudgeInputFd},
+    if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own_errors.get(), 2}, {its_files.input, kJudgeInputFd},
                             {its_files.answer, kJudgeAnswerFd}, {its_files.output, kJudgeOutputFd}, {spec_->program.get(), kJudgeProgramFd},
-                            {again.get(), kJudgeLastFd}},
+                            {own_end.get(), kJudgeLastFd}},
                            INT_MAX)) {
       start_error_.exit_with("descriptors");
     }

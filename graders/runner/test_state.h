@@ -49,10 +49,10 @@ class FifoCloses {
   enum Side { Nobody, TheProcess, TheManager };
 
   // The FIFOs of a manager that ends are closed one after the other, and the program may end before the second one is. The kernel
-  // closes a process's files in the order of their numbers or, since Linux 4.3, in the reverse order. So the manager also has the file
-  // `errors` open, below and above its FIFOs, as descriptors 2 and kJudgeLastFd: one of these is closed before any FIFO.
+  // closes a process's files in the reverse order of their numbers (since Linux 4.3). So the manager has the file `end` open above its
+  // FIFOs, as descriptor kJudgeLastFd. It is no other file of the manager's, which it may open by a name (/dev/stderr) and close.
   void watch_end(const Judge& manager) {
-    manager_end_watch_ = inotify_add_watch(inotify_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
+    manager_end_watch_ = inotify_add_watch(inotify_.get(), format("/proc/self/fd/%d", manager.end.get()).c_str(), IN_CLOSE_WRITE);
     if (manager_end_watch_ < 0) system_fault("inotify_add_watch");
   }
 

@@ -76,6 +76,18 @@ def test_manager_that_failed_first_is_at_fault(bench: Any, problem_from: Any) ->
     assert mismatches(bench, problem_from, code, cases, COMMUNICATION) == []
 
 
+def test_manager_that_opens_its_stderr_again(bench: Any, problem_from: Any) -> None:
+    """That it closes what it opened by name does not count as its end: the program's later crash is RE."""
+    again = "speak $1 $2; echo note > /dev/stderr; echo hi >&4; exec 4>&-; read -r word <&3"
+    cases = managers(
+        ("refuses", f"{again}; echo 0", RE, 0.0),
+        ("fails", f"{again}; exit 1", RE, 0.0),
+        ("closes it", f"exec 2>&-; {again}; echo 0", RE, 0.0),
+    )
+    code = "int main() { if (read(0, block, 3) == 3) return 1; }"
+    assert mismatches(bench, problem_from, code, cases, COMMUNICATION) == []
+
+
 def test_program_that_closes_its_output(bench: Any, problem_from: Any) -> None:
     """The manager reads the end of file while the program still runs."""
     cases = managers(
