@@ -250,8 +250,10 @@ constexpr CallRule kStepRules[] = {
     {Let::Without, 0, {kNewNamespaces | CLONE_PARENT, CLONE_THREAD | CLONE_VFORK}, Where::Everywhere, EPERM, false, {C(clone)}},
     {Let::OneOf, 0, {0}, Where::Everywhere, EPERM, false, {C(prlimit64)}},  // only its own limits
     // A descriptor must not send signals to a process, nor tell when others use a directory or file. Pipes keep their size, because
-    // the kernel limits all of a user's together: a process with 64 of 1 MiB would leave other programs only small FIFOs.
-    {Let::ControlExcept, 1, {F_SETOWN, 15 /* F_SETOWN_EX */, 1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */, 1031 /* F_SETPIPE_SZ */},
+    // the kernel limits all of a user's together: a process with 64 of 1 MiB would leave other programs only small FIFOs. A file may
+    // have any number of record locks, whose memory nothing counts. (It has one flock for each open.)
+    {Let::ControlExcept, 1, {F_SETLK, F_SETLKW, 37 /* F_OFD_SETLK */, 38 /* F_OFD_SETLKW */, F_SETOWN, 15 /* F_SETOWN_EX */,
+                             1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */, 1031 /* F_SETPIPE_SZ */},
      Where::Everywhere, EPERM, false, {C(fcntl)}},
     // As for contestants, because of Landlock; and nothing waits for a disk on purpose, as such a wait is not the program's.
     {Let::Opening, 1, {kOpenWaits}, Where::Everywhere, EOPNOTSUPP, false, {C(open)}},

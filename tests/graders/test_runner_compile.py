@@ -334,6 +334,8 @@ python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETOWN, 1)' && echo an owner
 python3 -c 'import fcntl, os; fcntl.fcntl(os.pipe()[0], 1031, 1 << 17)' && echo a large pipe  # F_SETPIPE_SZ
 python3 -c 'import fcntl, os; fcntl.fcntl(os.open(".", 0), fcntl.F_NOTIFY, fcntl.DN_ACCESS)' && echo a watched directory
 echo > leased; python3 -c 'import fcntl; fcntl.fcntl(open("leased"), fcntl.F_SETLEASE, fcntl.F_RDLCK)' && echo a lease
+python3 -c 'import fcntl; fcntl.lockf(open("leased", "w"), fcntl.LOCK_EX, 1)' && echo a record lock
+python3 -c 'import fcntl; fcntl.fcntl(open("leased"), fcntl.F_OFD_SETLK, bytes(32))' && echo a lock of an open file
 renice -n 5 $$ && echo priorities
 python3 -c "$CALLS"
 true
