@@ -72,7 +72,7 @@ class Slots:
         self._ended: deque[_Waiter] = deque()  # holders whose slots are to be freed; append is atomic
         self._is_waking = False
         self._overtaken = 0  # how many jobs have overtaken those that wait to run alone
-        # whether the last job that got a slot ran or runs alone: then others of this kind come next
+        # whether the last job that got a slot runs alone, or did: then others of this kind come next
         self._last_ran_alone = False
 
     @property
@@ -140,8 +140,6 @@ class Slots:
                 self._free.extend(holder.held)
         if not self._waiting_alone:
             self._overtaken = 0
-            # a job that runs alone may still hold all slots
-            self._last_ran_alone = self._last_ran_alone and not self._free
         is_alone = self._alone_is_due()
         need = self.count if is_alone else 1
         waiting = self._waiting_alone if is_alone else self._waiting
