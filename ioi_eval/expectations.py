@@ -102,7 +102,7 @@ def agrees_as_a_whole(expectation: Expectation, results: Sequence[SubtaskResult]
 
     Subtasks worth 0 points (samples) count only if all are worth 0.
     """
-    counted = [result for result in results if result.points > 0] or list(results)
+    counted = [result for result in results if result.points > 0] or results
     if expectation.name == MODEL_SOLUTION:
         return bool(results) and all(agrees(expectation, result) for result in results)
     return any(agrees(expectation, result) for result in counted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ioi_eval.errors import InputError
@@ -110,6 +112,7 @@ def test_subtasks_without_points_do_not_decide() -> None:
     incorrect = Expectation.parse("incorrect")
     assert not agrees_as_a_whole(incorrect, [seen("WA", points=0), seen("AC")])
     assert agrees_as_a_whole(incorrect, [seen("WA", points=0), seen("AC", points=0)])
+    assert agrees_as_a_whole(incorrect, [seen("WA", points=0.5), seen("AC")])
 
 
 def test_the_lowest_score_decides_not_the_first_of_its_kind() -> None:
@@ -123,16 +126,31 @@ def test_the_lowest_score_decides_not_the_first_of_its_kind() -> None:
     assert deciding_test(result) is tests[1]
 
 
+def test_without_a_score_or_a_test_no_test_decides() -> None:
+    """With JE the lowest score is not known. A program that does not compile runs on no test."""
+    passed = TestOutcome(test="1", verdict=Verdict.AC, score=1.0)
+    result = SubtaskResult(
+        subtask="01-a", verdict=Verdict.JE, score=None, points=20, weighted_score=None, tests=(passed,)
+    )
+    assert deciding_test(result) is None
+    not_compiled = replace(result, verdict=Verdict.CE, score=0.0, weighted_score=0.0, tests=())
+    assert deciding_test(not_compiled) is None
+    assert agrees(Expectation.parse("failed"), not_compiled)
+
+
 def test_a_score_over_the_threshold_decides() -> None:
-    """Under GroupThreshold such a test makes the subtask WA, though no test has 0."""
+    """Under GroupThreshold such a test makes the subtask WA, though no test has 0. In a solved subtask none does."""
     tests = (
         TestOutcome(test="1", verdict=Verdict.PA, score=0.3),
         TestOutcome(test="2", verdict=Verdict.PA, score=0.9),
+        TestOutcome(test="3", verdict=Verdict.PA, score=0.9),
     )
-    late = TestOutcome(test="3", verdict=Verdict.TLE, score=0.0)
+    late = TestOutcome(test="4", verdict=Verdict.TLE, score=0.0)
     for seen in (tests, (*tests, late)):
         result = SubtaskResult(subtask="01-a", verdict=Verdict.WA, score=0.0, points=20, weighted_score=0.0, tests=seen)
         assert deciding_test(result) is tests[1]
+        solved = replace(result, verdict=Verdict.AC, score=1.0, weighted_score=20.0, tests=tests)
+        assert deciding_test(solved) is tests[0]
 
 
 def test_the_message_of_the_deciding_test_counts() -> None:
