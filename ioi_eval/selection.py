@@ -78,7 +78,7 @@ def select(rows: Sequence[ResultRow], limit: int | None = LIMIT) -> tuple[int, .
         if target in queues:
             queues[target].append(index)
     chosen = _take_turns(rows, queues, most)
-    rest = sorted(set(candidates).difference(chosen)) if len(chosen) < most else []
+    rest = sorted(set(candidates).difference(chosen))
     rest.sort(key=lambda index: (*preference[index], places.get(targets[index], 0)), reverse=True)
     return (*chosen, *rest[: most - len(chosen)])
 

@@ -39,7 +39,7 @@ def result_row(entry: Judgeable[AppsCandidate], judged: RecordedResult[AppsResul
     """The row of a submission, with its tests; `reason` as `reason_of` gives it."""
     result, candidate = judged.result, entry.candidate
     message = result.message
-    if result.verdict is Verdict.NC and reason:
+    if result.verdict is Verdict.NC:
         message = ": ".join(filter(None, (message, reason)))
     return {
         **dump_columns(entry.row.values, APPS_RESULTS),

@@ -128,7 +128,7 @@ class AppsSummary(RunSummary):
     def _missing_ks(self) -> list[str]:
         """Why a requested pass@k is missing."""
         counts = self._table.judged
-        if self.ks is None or not counts:
+        if not counts:
             return []
         problem, least = min(counts.items(), key=lambda item: item[1])
         return [
