@@ -146,6 +146,9 @@ def test_the_list_of_excluded_problems(tmp_path: Path) -> None:
         read_excluded(path)
     with pytest.raises(InputError, match=r"no, the list .* cannot be read: No such file or directory$"):
         read_excluded(tmp_path / "no")
+    path.write_bytes(b"\xff")
+    with pytest.raises(InputError, match="cannot be read: 'utf-8' codec can't decode"):
+        read_excluded(path)
 
 
 def test_excluded_problems_that_do_not_exist(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_problem_of_a_file(tmp_path: Path) -> None:
     folder = tmp_path / "apps_7"
     folder.mkdir()
     (folder / "solution.py").write_bytes(b"\xef\xbb\xbf" + DOUBLE.encode())
-    assert found(folder / "solution.py") == [("7", DOUBLE)]
+    assert found(folder / "solution.py") == found(folder) == [("7", DOUBLE)]
 
 
 def test_a_directory_of_solutions(tmp_path: Path) -> None:

@@ -173,6 +173,7 @@ def verdicts_of(*outcomes: TestOutcome | None, fail_fast: bool = False) -> tuple
         ((WRONG, FAILED), ("JE", 0, ["WA", "JE"], "no space")),
         ((LOADS_NOT, LOADS_NOT), ("CE", 0, ["CE", "CE"], "SyntaxError('x')")),
         ((LOADS_NOT, FAILED), ("JE", 0, ["CE", "JE"], "SyntaxError('x')")),
+        ((LOADS_NOT, RIGHT), ("CE", 0, ["CE", "CE"], "SyntaxError('x')")),
     ],
 )
 def test_the_verdict_of_a_program(outcomes: tuple[TestOutcome, ...], expected: tuple[str, int, list[str], str]) -> None:
