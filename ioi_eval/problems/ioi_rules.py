@@ -127,7 +127,7 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
     """The problem, still without its tests."""
     config = parse_grader_config(config_text(shared.grader_files), shared.task_type)
     if config.task_type is None:
-        raise InputError("neither the row nor graders/grader_config.json gives a task_type")
+        raise InputError(f"neither the row nor graders/grader_config.json gives a task_type ({', '.join(TaskType)})")
     task_type = config.task_type
     files = classify(shared.grader_files, key.id, task_type, link=config.linked is not False)
     _refuse_misplaced_files(key, shared.grader_files, config)

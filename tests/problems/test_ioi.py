@@ -403,7 +403,7 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
         ({"test_names": None}, "test_names is null"),
         ({"test_names": ["1-01", "1-01"], "score_type": "GroupMul"}, "test 1-01 twice, and both count; name it once"),
         ({"subtask": None}, "subtask is null"),
-        ({"task_type": None, "grader_files": []}, "gives a task_type"),
+        ({"task_type": None, "grader_files": []}, r"gives a task_type \(Batch, Communication, "),
         ({"cxx_std": "c++2049"}, "is not a C\\+\\+ standard"),
         (
             {"grader_files": BATCH_FILES[:1] + BATCH_FILES[2:]},
