@@ -298,6 +298,8 @@ def _stated_subtasks(package: Package) -> dict[str, RowValues]:
     others = [str(file) for file in found if file not in directly]
     package.leave_out("because they are not directly in subtasks/", others)
     if not directly:
+        if uoj := next((name for name in package.names() if PurePosixPath(name).name == "problem.conf"), None):
+            raise UnsupportedError(f"{uoj} states the subtasks in UOJ's format, which is not read; add subtasks/*.json")
         package.notes.append(
             "there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points"
         )

@@ -591,6 +591,13 @@ def test_package_without_subtasks_is_a_sum(tmp_path: Path) -> None:
     assert any("no subtasks/*.json" in note for note in task.notes)
 
 
+def test_subtasks_of_uoj_are_refused(tmp_path: Path) -> None:
+    """Its `problem.conf` says which tests are a subtask: the tests are not worth equal parts."""
+    lost = {f"subtasks/{name}.json": None for name in ("00-samples", "01-small", "02-full")}
+    with pytest.raises(UnsupportedError, match=r"tests/problem\.conf states the subtasks in UOJ's format"):
+        read(tmp_path, **lost, **{"tests/problem.conf": "n_subtasks 2\n"})
+
+
 def test_differences_from_cms_are_noted(tmp_path: Path) -> None:
     """Its loader takes names of tests as beginnings of names, and only whole points."""
     more = {f"tests/1-011.{end}": "1\n" for end in ("in", "out")}
