@@ -55,7 +55,7 @@ class RowFinding:
     tally: SolutionTally
 
     def as_row(self) -> dict[str, Any]:
-        """As `score --exclude` reads it. Rows with a solution that passes are not excluded."""
+        """As `apps score --exclude` reads it. Rows with a solution that passes are not excluded."""
         return {
             "problem_id": self.entry.id,
             "instance_id": self.entry.instance_id,

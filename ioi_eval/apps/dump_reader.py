@@ -77,6 +77,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         catalog: the selected problems.
         fingerprints: returns hashes of all that determines a submission's outcome, from the problem's digest and the
             submission: one for each kind of target that may judge it.
+        test_s: the limit of CPU time for one test, in seconds: it bounds the time of a program.
         id_column: the column that names a row within its problem; a row without it is named by its place among the
             samples for its problem.
 

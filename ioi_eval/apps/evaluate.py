@@ -43,9 +43,9 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
         messages: a conversation: objects with `role` and `content`, or dictionaries. The program is in the assistant's
             last message. An array is accepted too.
         ground_truth: the tests: JSON text, or an object, with `inputs`, `outputs` and maybe `fn_name`.
-        kwargs: `execution_timeout`, seconds for a test (10); and ours: `compat`, `comparator`, `memory_mb`, `python`,
-            `isolation`, `slots` (how many jobs run at once; the first call decides for all with the same `isolation`).
-            Others are ignored, as in Eval Protocol, but with a warning.
+        kwargs: `execution_timeout`, seconds for a test (10); and ours: `compat`, `comparator`, `memory_mb` (in MiB),
+            `python`, `isolation`, `slots` (how many jobs run at once; the first call decides for all with the same
+            `isolation`). Others are ignored, as in Eval Protocol, but with a warning.
 
     Returns:
         `EvaluateResult`: Eval Protocol's if its package has been imported, else ours. If we failed, or the ground truth

@@ -1,6 +1,6 @@
 """The family of APPS problems: how programs are judged, and how their results are stored and written.
 
-Results are stored in the journal; `results.jsonl`, `mcpbr.jsonl`, `summary.json` and `report.md` are made from it.
+Results are stored in the journal; the result files (`results.jsonl` and `report.md`, for example) are made from it.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def executor(
 async def opened_executor(
     options: SandboxOptions, settings: AppsSettings, events: Events | None = None, *, advice: str = ""
 ) -> AsyncIterator[tuple[OpenSandbox, AppsExecutor]]:
-    """Enter the sandbox, and judge on it, after checking that the interpreter can be started.
+    """The sandbox, entered, and an executor that judges on it; the interpreter was started once.
 
     Args:
         advice: how to ask for other rules; added to the line that names ours.

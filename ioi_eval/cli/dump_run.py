@@ -82,7 +82,7 @@ async def judge_dump(
 
 
 def _tell_replaced(call: RunOptions, options: Mapping[str, Any], rows: int) -> None:
-    """Print a line if this run will replace results of an earlier one with fewer; the journal keeps them."""
+    """Print a line if this run will replace results of another dump, or will leave out some of an earlier run's."""
     before = EarlierResults.of(call.out)
     earlier_dump = before.options.get("dump")
     if not before.command:

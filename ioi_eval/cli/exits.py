@@ -1,4 +1,5 @@
-"""Exit codes: 0 success; 1 not all was judged, or verdicts disagree; 2 wrong command or data; 130 interrupted."""
+"""Exit codes: 0 success; 1 not all was judged or written, or verdicts disagree; 2 wrong command or data;
+130 interrupted."""
 
 from __future__ import annotations
 

@@ -273,7 +273,7 @@ def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) ->
 async def opened_scorer(
     call: ScoreCall | ValidateCall, events: Events | None = None
 ) -> AsyncIterator[tuple[OpenSandbox, Scorer]]:
-    """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept."""
+    """The sandbox, entered, and a scorer that judges on it; at the end, lines describe what the scorer noted."""
     async with opened(call.sandbox, events=events) as entered:
         stored = None
         if call.keep_programs is not None and call.sandbox.is_here:

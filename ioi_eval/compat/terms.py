@@ -38,7 +38,7 @@ class TestRun:
     ending: Ending
     output: bytes = b""  # for a call the encoded result
     exit_code: int | None = 0  # `None` if a signal ended the process
-    wall_s: float = 0.0  # wall clock, because graders limit that
+    wall_s: float = 0.0  # CPU and idle time, in place of the wall clock that graders limit
     error: str = ""  # as the harness reported it, else what stopped the program
     traceback: str = ""
 

@@ -56,13 +56,14 @@ _FENCE_LINE = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t\r]*+(\S?)", re.MULTILIN
 def extract_python(generation: str) -> Extracted:
     """The Python program in a generation: the last complete block tagged Python, else the last untagged block.
 
-    Among untagged blocks (and blocks with tags that are not languages, such as `solution` or `text`) those that look
-    like Python are preferred. A block in another language is never used. If there is no fence at all, the text itself
-    may be the program: from its first line, the last one between lines `[PYTHON]` and `[/PYTHON]` (or `<code>` and
-    `</code>`), or from its first line of code, after words. If the only fence is a closing one (the prompt had opened
-    the block), the text before it is the program.
+    Among untagged blocks those that look like Python are preferred. Blocks with tags that are not languages, such as
+    `solution` or `text`, count as untagged if they look like Python. No other tagged block is used.
 
-    A byte order mark at the beginning of the text, and form feeds before code, are passed over, as by Python.
+    If there is no fence at all, the text itself may be the program: from its first line, the last one between lines
+    `[PYTHON]` and `[/PYTHON]` (or `<code>` and `</code>`), or from its first line of code, after words. If the only
+    fence is a closing one (the prompt had opened the block), the text before it is the program.
+
+    A byte order mark at the beginning of the text, and form feeds before code, are skipped, as by Python.
 
     The answer is the text outside of the thoughts. The blocks in `<think>…</think>` are searched only if the answer has
     no program, and the rule's name says so. A block without its closing fence was cut off, and is not used.

@@ -51,7 +51,7 @@ class TestGroup:
     __test__ = False
 
     path: str  # in the package (`data/secret/group1`)
-    config: Mapping[str, Any]  # the settings of its `testdata.yaml`, and inherited ones
+    config: Mapping[str, Any]  # the settings of its configuration file, and inherited ones
     tests: tuple[str, ...]  # directly in it, in order: paths below `data/` without an ending
     groups: tuple[TestGroup, ...]  # the directories in it, in order
     configured: bool = False  # whether it has its own configuration file

@@ -66,7 +66,8 @@ class Progress(ABC):
         """Count a row that is done. The progress is shown if that is due.
 
         Args:
-            verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
+            verdict: how it ended: its verdict, another word that is counted with verdicts, or `COPY`, `RESUMED` or
+                `REFUSED`; empty if its results were written.
             has_program: whether there is a program to run; there is none if it is too large, for example.
         """
         self.tally.count(verdict, tests, has_program=has_program)

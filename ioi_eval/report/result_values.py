@@ -195,7 +195,8 @@ def light_row(
     *, compiles: bool | None, target_subtask: Any, subtasks: Iterable[Iterable[Any]], length: float
 ) -> dict[str, Any]:
     """A row with only the columns that `selection` reads, in about 300 bytes: a problem may have a hundred thousand
-    rows with long generations. `subtasks`: for each its `SUBTASK_COLUMNS`; `length` is that of the model's reasoning.
+    rows with long generations. `subtasks`: for each its `SUBTASK_COLUMNS`; `length` is
+    `selection.reasoning_length` of the row.
     """
     return {
         "code_compiles": compiles,

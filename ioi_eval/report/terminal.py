@@ -93,7 +93,8 @@ def problems_of(summary: Values, contest: Values) -> list[Values]:
 
 
 def _may_be_more(problem: Values, score: str) -> bool:
-    """Whether judge errors may hide points: in a subtask, or among the 50, for which subtasks are not counted."""
+    """Whether judge errors may hide points: in a subtask, or, for the 50 (which are not counted by
+    subtask), in any submission."""
     if any(map(_hides_points, problem["subtasks"])):
         return True
     return bool(problem["undecided"]) and problem[score] != problem["all_submissions_score"]

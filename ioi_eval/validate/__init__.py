@@ -30,8 +30,8 @@ class ValidationRun:
 
     Args:
         stated: the solutions, in the order in which they are reported.
-        journal: has the results of earlier runs, and gets those of this run that have a score. It may be that of
-            `score`: results of `score` are not exhaustive, and have other keys.
+        journal: has the results of earlier runs, and gets those of this run that have a score. Results of `score`
+            in it are not used: they are not exhaustive, and have other keys.
     """
 
     def __init__(self, stated: StatedSolutions, scorer: SubmissionScorer, journal: Journal | None = None) -> None:

@@ -1,4 +1,4 @@
-"""`ioi-eval apps audit`: reference solutions are judged, and broken problems are listed for `score --exclude`."""
+"""`ioi-eval apps audit`: reference solutions are judged, and broken problems are listed for `apps score --exclude`."""
 
 from __future__ import annotations
 
