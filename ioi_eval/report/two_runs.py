@@ -117,7 +117,8 @@ class Comparison:
         pairs: the number of submissions in both; 0 if only problems are compared.
         only_before, only_after: how many submissions (or problems) only one of them has.
         missing: how many submissions of the first, with a verdict, the second does not have.
-        unscored: how many pairs have no score in one of them.
+        unscored: how many pairs have no score in one of them; if only problems are compared, how many submissions of
+            both have no score.
         problems: the number of problems in the means.
         with_points: how many of them are in the mean score: those that are worth points.
         changes: changed verdicts first, and of these the worse ones first.

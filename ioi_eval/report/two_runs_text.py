@@ -37,10 +37,12 @@ def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str]
         flips = sum(change.flipped for change in comparison.changes)
         facts.append(f"changed verdicts: {flips}; only the score changed: {len(comparison.changes) - flips}")
     only = "only in {}, so in no pair" if paired else "problems only in {}, so in no mean"
+    of_rows = "submission without a score" if comparison.unscored == 1 else "submissions without a score"
+    no_score = "without a score in one of the two" if paired else of_rows
     left_out = (
         (comparison.only_before, only.format(old)),
         (comparison.only_after, only.format(new)),
-        (comparison.unscored, f"without a score in one of the two, so {LEFT_OUT}"),
+        (comparison.unscored, f"{no_score}, so {LEFT_OUT}"),
     )
     facts += [f"{number} {text}" for number, text in left_out if number]
     if paired:

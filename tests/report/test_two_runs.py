@@ -112,6 +112,7 @@ def test_submissions_without_a_score_are_not_in_the_means_of_problems(tmp_path: 
     rows = [row("a", "PA", 50), row("b", "JE", None), row("c", "JE", None, "tree")]
     found = compared(tmp_path, rows, [row("d", "PA", 60), row("e", "AC", 100, "tree")], by_problem=True)
     assert (found.problems, found.unscored) == (1, 2)
+    assert "\n2 submissions without a score, so left out of the means" in comparison_text(found, most=1)
     assert (found.means["score before"].value, found.means["score after"].value) == (0.5, 0.6)
 
 
