@@ -37,7 +37,7 @@ KILLED = {
 """Its message about a test whose process was stopped or died."""
 
 
-def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_tests_s: float) -> Graded:
     """Its results up to the first failure, and their metadata, which is one dictionary."""
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
         return Graded(codes=(-2,), rules=("the program does not load",), metadata=(_error(runs[0]),))
@@ -52,8 +52,8 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
             break
         run = runs[number]
         ended_badly = run.ending in (Ending.TIMED_OUT, Ending.DIED)
-        if ended_badly or too_long(runs[: number + 1], all_s):
-            rule = run.ending.value if ended_badly else f"all tests together took more than {all_s:g} s"
+        if ended_badly or too_long(runs[: number + 1], all_tests_s):
+            rule = run.ending.value if ended_badly else f"all tests together took more than {all_tests_s:g} s"
             return _failed_on_all(problem, rule, (KILLED,) * problem.inputs)
         if run.ending is Ending.RAISED:
             return Graded(codes=(*codes, -1), rules=(*rules, run.error), metadata=(_error(run),))
@@ -109,7 +109,7 @@ GRADER = CompatGrader(
     harness_grader="eval_protocol",
     calls=Calls.LOAD,
     per_test_s=PER_TEST_S,
-    whole_s=lambda _, test_s: test_s + 1,
+    all_tests_s=lambda _, test_s: test_s + 1,
     stops=True,
     encode_input=encode_text,
     grade_runs=_grade,

@@ -41,7 +41,7 @@ def encode_input(test: AppsTest) -> bytes:
     return encode_text(test)
 
 
-def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_s: float) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_tests_s: float) -> Graded:
     """The results of all tests with input and output, and the metadata of the first failure."""
     if not can_grade(problem):
         return Graded(crash=problem.reason)
@@ -109,7 +109,7 @@ GRADER = CompatGrader(
     script=True,
     calls=Calls.CALL,
     per_test_s=PER_TEST_S,
-    whole_s=None,
+    all_tests_s=None,
     stops=False,
     encode_input=encode_input,
     grade_runs=_grade,

@@ -30,7 +30,7 @@ from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, join
 from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, encode
 
 GUESSED_TESTS = 21  # Source: its `avg_number_tests`
-WHOLE_S = 11.0
+ALL_TESTS_S = 11.0
 
 
 def encode_input(test: AppsTest) -> bytes:
@@ -57,7 +57,7 @@ def _converted(value: dict[Any, Any]) -> dict[Any, Any]:
         return value
 
 
-def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_tests_s: float) -> Graded:
     """Its results for all tests; it never stops early."""
     if not can_grade(problem):
         return Graded(crash=problem.reason)
@@ -65,8 +65,8 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
         return Graded(codes=(-2,), rules=("the program does not load",))
     if any(run.ending is Ending.DIED for run in runs):
         return _nothing("the process died")
-    if too_long(runs, all_s):
-        return _nothing(f"all tests together took more than {all_s:g} s")
+    if too_long(runs, all_tests_s):
+        return _nothing(f"all tests together took more than {all_tests_s:g} s")
     unpaired = max(0, problem.inputs - problem.outputs)
     if unpaired and problem.fn_name is None:
         return _nothing("an input without an output ends the grader")
@@ -194,7 +194,7 @@ GRADER = CompatGrader(
     harness_grader="hendrycks",
     calls=Calls.CALL,
     per_test_s=4.0,
-    whole_s=lambda *_: WHOLE_S,
+    all_tests_s=lambda *_: ALL_TESTS_S,
     stops=False,
     encode_input=encode_input,
     grade_runs=_grade,

@@ -35,17 +35,17 @@ class _OwnError(Exception):
     """An error of the grader's own code, by which all earlier results are lost."""
 
 
-def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_tests_s: float) -> Graded:
     """Its results up to the first failure."""
     if not can_grade(problem):
         return Graded(crash=problem.reason)
     try:
-        return _results(problem, runs, all_s)
+        return _results(problem, runs, all_tests_s)
     except _OwnError as error:
         return Graded(codes=(FAILED,), rules=(str(error),))
 
 
-def _results(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
+def _results(problem: AppsProblem, runs: Sequence[TestRun], all_tests_s: float) -> Graded:
     if problem.fn_name is not None:
         raise _OwnError("'list' object has no attribute 'split'")
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
@@ -53,7 +53,7 @@ def _results(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Gra
     codes: list[Code] = []
     rules: list[str] = []
     for number, (test, run) in enumerate(zip(problem.tests, runs, strict=False)):
-        if run.ending is Ending.DIED or too_long(runs[: number + 1], all_s):
+        if run.ending is Ending.DIED or too_long(runs[: number + 1], all_tests_s):
             return Graded(codes=(-2,), rules=(f"the whole set: {run.ending.value}",))
         code, rule = _result_of_test(test, run)
         codes.append(code)
@@ -106,7 +106,7 @@ GRADER = CompatGrader(
     harness_grader="livecodebench",
     calls=Calls.NEVER,
     per_test_s=PER_TEST_S,
-    whole_s=lambda tests, test_s: (test_s + 1) * tests + 5,
+    all_tests_s=lambda tests, test_s: (test_s + 1) * tests + 5,
     stops=True,
     encode_input=encode_text,
     grade_runs=_grade,

@@ -33,7 +33,7 @@ def encode_input(test: AppsTest) -> bytes:
     return _spelled(test.given).encode("utf-8", "replace")
 
 
-def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_s: float) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_tests_s: float) -> Graded:
     """Its results for all tests with input and output."""
     if problem.fault is not None and problem.fault is not RowFault.UNEQUAL:
         return Graded(crash=ERRORS.get(problem.fault, problem.reason))
@@ -65,7 +65,7 @@ GRADER = CompatGrader(
     harness_grader=None,
     calls=Calls.STDIN,
     per_test_s=PER_TEST_S,
-    whole_s=None,
+    all_tests_s=None,
     stops=False,
     encode_input=encode_input,
     grade_runs=_grade,

@@ -159,7 +159,7 @@ class CompatGrader:
     harness_grader: str | None  # its name in the harness, which runs programs in its way; `None` for plain Python
     calls: Calls
     per_test_s: float  # wall clock
-    whole_s: Callable[[int, float], float] | None  # from the number of tests and the limit of one, to that of all
+    all_tests_s: Callable[[int, float], float] | None  # from the number of tests and the limit of one, to that of all
     stops: bool  # at the first failure
     encode_input: Callable[[AppsTest], bytes]  # standard input, or the encoded arguments of a call
     grade_runs: Callable[[AppsProblem, Sequence[TestRun], float], Graded]  # the number: limit of all tests in seconds
@@ -171,7 +171,7 @@ class CompatGrader:
         """Its results for a program. The runs are in the tests' order; those after the one at which it stops may be
         missing. `test_s` is its limit of one test, if a user has changed that."""
         with _own_errors():
-            return self.grade_runs(problem, runs, self._all_s(problem, test_s))
+            return self.grade_runs(problem, runs, self._all_tests_s(problem, test_s))
 
     def inputs(self, problem: AppsProblem) -> list[bytes]:
         """The inputs of a program, one for each run. If it is only loaded, there is one run, without an input."""
@@ -196,7 +196,7 @@ class CompatGrader:
             return False
         if self._only_loads(problem):
             return not runs
-        if len(runs) >= len(problem.tests) or too_long(runs, self._all_s(problem, test_s)):
+        if len(runs) >= len(problem.tests) or too_long(runs, self._all_tests_s(problem, test_s)):
             return False
         end = runs[-1].ending if runs else None
         if end is Ending.LOAD_FAILED or (end is Ending.DIED and not self.script):  # that ends the grader's process
@@ -207,11 +207,11 @@ class CompatGrader:
         with _own_errors():
             return self.grade_runs(newest, runs[-1:], math.inf).all_passed
 
-    def _all_s(self, problem: AppsProblem, test_s: float | None) -> float:
+    def _all_tests_s(self, problem: AppsProblem, test_s: float | None) -> float:
         """Its limit of all tests together."""
-        if self.whole_s is None:
+        if self.all_tests_s is None:
             return math.inf
-        return self.whole_s(problem.inputs, self.per_test_s if test_s is None else test_s)
+        return self.all_tests_s(problem.inputs, self.per_test_s if test_s is None else test_s)
 
 
 def can_grade(problem: AppsProblem) -> bool:
@@ -219,9 +219,9 @@ def can_grade(problem: AppsProblem) -> bool:
     return problem.fault in (None, RowFault.EMPTY, RowFault.UNEQUAL)
 
 
-def too_long(runs: Sequence[TestRun], whole_s: float) -> bool:
+def too_long(runs: Sequence[TestRun], all_tests_s: float) -> bool:
     """Whether the runs together took longer than a grader waits."""
-    return sum(run.wall_s for run in runs) > whole_s
+    return sum(run.wall_s for run in runs) > all_tests_s
 
 
 def truncated(text: str, length: int) -> str:

@@ -146,9 +146,9 @@ def test_whether_another_test_runs_depends_on_the_newest_output() -> None:
     row = problem([str(number) for number in range(count)], [str(number) for number in range(count)])
     compared: list[str] = []
 
-    def grade_runs(row: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
+    def grade_runs(row: AppsProblem, runs: Sequence[TestRun], all_tests_s: float) -> Graded:
         compared.extend(run.text for run in runs)
-        return GRADER.grade_runs(row, runs, all_s)
+        return GRADER.grade_runs(row, runs, all_tests_s)
 
     grader = replace(GRADER, grade_runs=grade_runs)
     runs: list[TestRun] = []

@@ -87,8 +87,8 @@ def test_requested_runs() -> None:
     assert not GRADER.wants_another(problem([[1]], [1], "f"), [])
     assert not GRADER.wants_another(problem(["1", "2"], ["1", "2"]), [printed("3")])
     assert GRADER.wants_another(problem([], []), [])
-    assert GRADER.whole_s is not None
-    assert GRADER.whole_s(2, 6.0) == 19
+    assert GRADER.all_tests_s is not None
+    assert GRADER.all_tests_s(2, 6.0) == 19
     assert GRADER.grade(problem([], []), [printed("")]).all_passed
     assert list(GRADER.grade(problem([], []), [TestRun(ending=Ending.LOAD_FAILED)]).codes) == [-4]
 
