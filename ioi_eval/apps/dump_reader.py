@@ -82,7 +82,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             samples for its problem.
 
     Attributes:
-        passed_over: how many rows the last reading has skipped, because they are for problems that were not selected.
+        skipped_rows: how many rows the last reading has skipped, because they are for problems that were not selected.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
     ) -> None:
         super().__init__(source, id_column, submission_columns(id_column))
         self.catalog = catalog
-        self.passed_over = 0
+        self.skipped_rows = 0
         self._fingerprints, self._test_s, self._extractor = fingerprints, test_s, extractor
 
     def problem_signatures(self) -> Iterator[str]:
@@ -109,12 +109,12 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
     def _entries(
         self, reading: DumpReading, columns: Sequence[str] | None
     ) -> Iterator[Judgeable[AppsCandidate] | Refused]:
-        self.passed_over = 0
+        self.skipped_rows = 0
         counts: Counter[str] = Counter()  # of the programs for each problem so far
         for row in self.source.iterate(columns):
             found = or_refused(row, self._samples, row)
             if found is None:
-                self.passed_over += 1
+                self.skipped_rows += 1
             elif isinstance(found, Refused):
                 yield found
             else:

@@ -61,7 +61,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
     ) -> None:
         super().__init__(dump_reader, summary, [dump_reader.id_column, summary.ks, summary.by])
         self._executor, self._catalog, self._judged_by = executor, dump_reader.catalog, judged_by
-        summary.passed_over = lambda: dump_reader.passed_over
+        summary.skipped_rows = lambda: dump_reader.skipped_rows
 
     async def judge(self, candidate: AppsCandidate) -> AppsResult:
         """Judge a submission. Without a program nothing is run, and no test is passed."""

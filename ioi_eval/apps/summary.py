@@ -43,7 +43,7 @@ class AppsSummary(RunSummary):
     def __init__(self, ks: Sequence[int] | None = None, *, grouping: Grouping | None = None) -> None:
         super().__init__(lambda: AppsSummary(ks), grouping)
         self.ks = ks
-        self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not selected
+        self.skipped_rows: Callable[[], int] = lambda: 0  # rows for problems that were not selected
         self._table = DifficultyTable()
         self._unusable: dict[str, str] = {}
         self._unusable_before: Counter[str] = Counter()
@@ -102,9 +102,9 @@ class AppsSummary(RunSummary):
         }
 
     def _notes(self) -> list[str]:
-        over = self.passed_over()
-        passed_over = [f"{counted(over, 'row')} skipped, for problems that were not selected"] if over else []
-        return [*passed_over, *self._missing_ks(), *self._missing_modules()]
+        number = self.skipped_rows()
+        skipped = [f"{counted(number, 'row')} skipped, for problems that were not selected"] if number else []
+        return [*skipped, *self._missing_ks(), *self._missing_modules()]
 
     def _scores(self, *, intervals: bool) -> dict[str, Any]:
         unusable = Counter(self._unusable.values()) + self._unusable_before

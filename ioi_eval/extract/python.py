@@ -47,7 +47,7 @@ _CODE_LINE = re.compile(
     r")",
     re.MULTILINE,
 )
-_PASSED_OVER = re.compile(r"(?:[ \t\f]*+(?:#[^\n]*+)?\n)*")
+_BLANK_LINES = re.compile(r"(?:[ \t\f]*+(?:#[^\n]*+)?\n)*")
 _QUOTES = re.compile(r"[ \t\f]*+[rRuUbBfF]{0,2}(\"\"\"|''')")
 _TAG_LINE = re.compile(r"^[ \t]*+(?:\[(/?)PYTHON\]|<(/?)code>)[ \t\r]*+$", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t\r]*+(\S?)", re.MULTILINE)
@@ -136,7 +136,7 @@ def _between_tags(text: str) -> str:
 
 def _is_code_from_start(text: str) -> bool:
     """Whether the first line that is neither blank nor a comment is code. A quoted text may precede it."""
-    start = _PASSED_OVER.match(text)
+    start = _BLANK_LINES.match(text)
     at = start.end() if start else 0
     if quotes := _QUOTES.match(text, at):
         end = text.find(quotes[1], quotes.end())

@@ -92,4 +92,4 @@ def test_rows_for_unselected_problems_are_counted(dump_reader: Any) -> None:
     rows = [{"problem_id": n, "code": "x"} for n in (0, 1, 2, 0)]
     read = dump_reader(*rows, selection=ProblemSelection(ids=("0",)))
     assert names(read) == ["0/0", "0/1"]
-    assert read.passed_over == 2
+    assert read.skipped_rows == 2

@@ -263,7 +263,7 @@ def test_without_judged_programs_no_k_is_missing(ks: tuple[int, ...] | None) -> 
 def test_rows_that_were_not_selected_are_noted() -> None:
     """And only if there are any."""
     summary = summed()
-    summary.passed_over = lambda: 2
+    summary.skipped_rows = lambda: 2
     assert summary.as_dict(RUN)["notes"] == ["2 rows skipped, for problems that were not selected"]
 
 
