@@ -53,11 +53,11 @@ def compact(test: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, A
     return {name: value for name, value in test.items() if name not in defaults or value != defaults[name]}
 
 
-def line_with_id(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
-    """The `tests_id` of a line, and the line as JSON with it (by `dump`); both empty if there is no test."""
+def line_with_id(line: Mapping[str, Any], to_json: Any) -> tuple[str, bytes]:
+    """The `tests_id` of a line, and the line as JSON with it (by `to_json`); both empty if there is no test."""
     if not line[TEST_RESULTS]:
         return "", b""
-    body: bytes = dump(dict(line))
+    body: bytes = to_json(dict(line))
     tests_id = blake2b(body, digest_size=_ID_BYTES).hexdigest()
     return tests_id, b'{"%b":"%b",%b' % (TESTS_ID.encode(), tests_id.encode(), body[1:])
 

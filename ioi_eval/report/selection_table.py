@@ -25,7 +25,7 @@ _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "
 
 
 @dataclass(slots=True)
-class _Problems:
+class _GroupRows:
     """The rows of one group by problem, the days of the problems, and how many rows were refused."""
 
     rows: dict[str, list[ResultRow]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ def selection_table(
         raise InputError(f"{results.directory} holds results of {results.family}: only contests limit submissions")
     if SelectionMethod.REFERENCE in methods and limit != LIMIT:
         raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
-    groups: Groups[_Problems] = Groups(grouping, _Problems)
+    groups: Groups[_GroupRows] = Groups(grouping, _GroupRows)
     known = results.known_problems
     wanted = {"verdict", *_COLUMNS, "day", "fingerprint", *results.naming_columns, *grouping.needed}
     for number, row in enumerate(results.rows(wanted), 1):
@@ -70,7 +70,7 @@ def selection_table(
         group.rows.setdefault(problem, []).append(light)
         group.days.setdefault(problem, day_of(row, known.get(problem, {}).get("day")) or "")
 
-    return groups.as_list(lambda problems: _points_of_group(problems, methods, limit, seeds, standings))
+    return groups.as_list(lambda group: _points_of_group(group, methods, limit, seeds, standings))
 
 
 def contests_by_group(
@@ -80,10 +80,10 @@ def contests_by_group(
 
     A row comes with the names of its group and of its problem. `days` has `practice` for practice problems.
     """
-    groups: dict[str, _Problems] = {}
+    groups: dict[str, _GroupRows] = {}
     for group, problem, row in rows:
         light = _light(row, f"a row of problem {problem}")
-        groups.setdefault(group, _Problems(days=dict(days))).rows.setdefault(problem, []).append(light)
+        groups.setdefault(group, _GroupRows(days=dict(days))).rows.setdefault(problem, []).append(light)
     return {
         name: _points_of_group(each, RANKED_METHODS, LIMIT, SEEDS, standings)["contests"]
         for name, each in groups.items()
@@ -168,7 +168,7 @@ def _light(row: ResultRow, where: str) -> ResultRow:
 
 
 def _points_of_group(
-    problems_of: _Problems, methods: Sequence[SelectionMethod], limit: int, seeds: int, standings: Sequence[Standings]
+    group: _GroupRows, methods: Sequence[SelectionMethod], limit: int, seeds: int, standings: Sequence[Standings]
 ) -> Mapping[str, Any]:
     problems = {
         name: _ProblemPoints(
@@ -177,12 +177,12 @@ def _points_of_group(
             full_marks=sum_of_points(_full_marks(rows)),
             drawn={method: _points_by_draw(method, rows, limit, seeds, name) for method in methods},
         )
-        for name, rows in sorted(problems_of.rows.items())
+        for name, rows in sorted(group.rows.items())
     }
     years: dict[str, list[_ProblemPoints]] = {}
     days: dict[tuple[str, str], list[_ProblemPoints]] = {}
     for name, problem in problems.items():
-        year, day = name.split("/")[0], problems_of.days[name]
+        year, day = name.split("/")[0], group.days[name]
         if day != PRACTICE:
             years.setdefault(year, []).append(problem)
             days.setdefault((year, day), []).append(problem)
@@ -197,11 +197,11 @@ def _points_of_group(
         "contests": [
             _contest(contest, parts)
             for contest in standings
-            if (parts := [p for n, p in problems.items() if contest.has(n, practice=problems_of.days[n] == PRACTICE)])
-            and contest.compares(sum_of_points(part.full_marks for part in parts))
+            if (parts := [p for n, p in problems.items() if contest.has(n, practice=group.days[n] == PRACTICE)])
+            and contest.matches(sum_of_points(part.full_marks for part in parts))
         ],
         "unscored": sum(problem.unscored for problem in problems.values()),
-        "refused": problems_of.refused,
+        "refused": group.refused,
     }
 
 

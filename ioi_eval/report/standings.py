@@ -97,7 +97,7 @@ class Standings:
             return name in self.problems
         return not practice and self.year in ("", year)
 
-    def compares(self, full_marks: float) -> bool:
+    def matches(self, full_marks: float) -> bool:
         """Whether problems with these full marks can be those of the contest."""
         return self.full_marks is None or self.full_marks == full_marks
 

@@ -78,7 +78,7 @@ def _part(text: str) -> str:
 
 
 def _collection(material: Material) -> str:
-    return material.dataset or f"ioi_eval_{material.about}"
+    return material.dataset or f"ioi_eval_{material.family_name}"
 
 
 def _owner_and_name(model: str) -> tuple[str, str]:
@@ -181,7 +181,7 @@ def _source(material: Material, group: ModelGroup) -> Values:
     if not material.dataset:
         problems = sha256(json.dumps(sorted(group.full.items())).encode())
         details = {"source_id": f"sha256:{problems.hexdigest()}"}
-        return {"dataset_name": material.about, "source_type": "other", "additional_details": details}
+        return {"dataset_name": material.family_name, "source_type": "other", "additional_details": details}
     return {
         "dataset_name": material.dataset.rpartition("/")[2],
         "source_type": "hf_dataset",

@@ -170,9 +170,9 @@ def _header(material: Material, group: ModelGroup, log: _Log) -> Values:
         "eval": {
             **dict.fromkeys(("eval_id", "run_id", "task_id"), log.id),
             "created": when,
-            "task": material.setting("task", f"ioi_eval_{material.about}"),
+            "task": material.setting("task", f"ioi_eval_{material.family_name}"),
             "dataset": {
-                "name": material.dataset or material.about,
+                "name": material.dataset or material.family_name,
                 "samples": len(log.epochs),
                 "sample_ids": list(log.epochs),
             },

@@ -156,8 +156,8 @@ class Material:
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
     @property
-    def about(self) -> str:
-        """The name of the evaluation."""
+    def family_name(self) -> str:
+        """The family of problems: `contest` or `apps`."""
         return self.results.family.name.lower()
 
 
