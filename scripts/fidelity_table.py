@@ -135,15 +135,15 @@ class FidelityTable:
 
     Args:
         markdown: the document.
-        open: how many disagreements have no reason, including those of earlier rows.
-        idle: the reasons that explain no disagreement.
-        unplaced: the tasks without a known origin, if any origins are given.
+        unexplained: how many disagreements have no reason, including those of earlier rows.
+        unused: the reasons that explain no disagreement.
+        tasks_without_origin: the tasks without a known origin, if any origins are given.
     """
 
     markdown: str
-    open: int
-    idle: tuple[Reason, ...]
-    unplaced: tuple[str, ...] = ()
+    unexplained: int
+    unused: tuple[Reason, ...]
+    tasks_without_origin: tuple[str, ...] = ()
 
 
 def read_reasons(path: Path) -> tuple[Reason, ...]:
@@ -246,13 +246,13 @@ def fidelity_table(
     parts += ["## Judged by", "\n".join(f"- {cell(target)}" for target in targets)]
     return FidelityTable(
         markdown="\n\n".join(parts) + "\n",
-        open=sum(reason_of[row] is None for row in rows),
-        idle=tuple(
+        unexplained=sum(reason_of[row] is None for row in rows),
+        unused=tuple(
             reason
             for reason in reasons
             if reason.problem not in dict(earlier.counts) and not any(map(reason.explains, judged_rows))
         ),
-        unplaced=without_origin(origins, judged) if origins else (),
+        tasks_without_origin=without_origin(origins, judged) if origins else (),
     )
 
 
@@ -387,13 +387,13 @@ def main(directories: list[str]) -> int:
         print(f"fidelity_table: {error}", file=sys.stderr)
         return 2
     document.write_text(table.markdown, encoding="utf-8")
-    for reason in table.idle:
+    for reason in table.unused:
         print(f"no disagreement for this reason: {reason.problem}, {', '.join(reason.solutions)}", file=sys.stderr)
-    if table.unplaced:
-        tasks = ", ".join(table.unplaced)
+    if table.tasks_without_origin:
+        tasks = ", ".join(table.tasks_without_origin)
         print(f"docs/fidelity-packages.toml does not say where these are from: {tasks}", file=sys.stderr)
-    print(f"{document}: {table.open} disagreements are not explained")
-    return 1 if table.open or table.unplaced else 0
+    print(f"{document}: {table.unexplained} disagreements are not explained")
+    return 1 if table.unexplained or table.tasks_without_origin else 0
 
 
 def _read(path: Path) -> dict[str, Any]:

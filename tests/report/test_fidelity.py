@@ -97,7 +97,7 @@ def test_counts_of_several_runs_are_added() -> None:
         "- local, full",
     ):
         assert line in table.markdown.splitlines()
-    assert table.open == 1
+    assert table.unexplained == 1
     assert "**not explained yet**" in table.markdown
 
 
@@ -120,21 +120,21 @@ def test_solutions_close_to_a_limit_are_listed_by_their_margin() -> None:
 def test_a_reason_explains_its_solutions(tmp_path: Path) -> None:
     """In all subtasks, or in those that it names. It is listed once, with its Markdown; texts of others are escaped."""
     table = made(tmp_path, disagreement(), disagreement(solution="correct/b.cpp", where="02"))
-    assert (table.open, table.idle) == (0, ())
+    assert (table.unexplained, table.unused) == (0, ())
     line = next(line for line in table.markdown.splitlines() if "correct/b.cpp" in line)
     assert line.endswith("| 1 |")
     assert "a\\|b" in line
     assert table.markdown.splitlines().count("1. This machine is `slow`.") == 1
     narrow = REASON + 'where = ["01"]\n'
     table = made(tmp_path, disagreement(), disagreement(where="02"), text=narrow)
-    assert table.open == 1
-    assert made(tmp_path, disagreement(solution="correct/c.cpp")).open == 1
+    assert table.unexplained == 1
+    assert made(tmp_path, disagreement(solution="correct/c.cpp")).unexplained == 1
 
 
 def test_a_reason_that_explains_nothing_is_named(tmp_path: Path) -> None:
     """It is outdated, or applies to another machine."""
     table = made(tmp_path)
-    assert [reason.solutions for reason in table.idle] == [("correct/a.cpp", "correct/b.cpp")]
+    assert [reason.solutions for reason in table.unused] == [("correct/a.cpp", "correct/b.cpp")]
     assert "What came out otherwise" not in table.markdown
 
 
@@ -149,7 +149,7 @@ def test_rows_of_tasks_that_were_not_judged_again_stay_marked(tmp_path: Path) ->
     first = fidelity_table(runs, reasons(tmp_path, REASON)).markdown
     assert "†" not in first
     table = fidelity_table([validation("2024/nil")], reasons(tmp_path, REASON), first)
-    assert table.idle == ()
+    assert table.unused == ()
     lines = table.markdown.splitlines()
     assert "| 2024/nil | 2 | 4 | 4 | 0 | 0 | 0 |" in lines
     assert "| 2024/nile † | 2 | 4 | 3 | 1 | 0 | 0 |" in lines
@@ -168,7 +168,7 @@ def test_earlier_rows_without_a_reason_are_counted() -> None:
     """Otherwise the page would say that no disagreement is open."""
     first = fidelity_table([validation("2024/nile", disagreements=(disagreement(),))], ())
     kept = fidelity_table([validation("2024/nil")], (), first.markdown)
-    assert (first.open, kept.open) == (1, 1)
+    assert (first.unexplained, kept.unexplained) == (1, 1)
     assert kept.markdown.count("**not explained yet**") == 1
 
 
@@ -213,13 +213,13 @@ def test_the_page_names_the_origin_of_packages() -> None:
         Origin(importer="kattis", source="nowhere", by="z", tasks=("2020/none",)),
     ]
     first = fidelity_table([validation("2022/fish", "2022/team")], (), "", origins)
-    assert first.unplaced == ("2022/team",)
+    assert first.tasks_without_origin == ("2022/team",)
     table = fidelity_table([validation("2024/nile")], (), first.markdown, origins)
-    assert table.unplaced == ("2022/team",)
+    assert table.tasks_without_origin == ("2022/team",)
     _, _, section = table.markdown.partition("## Where the packages are from\n\n")
     rows = [line for line in section.split("\n\n")[0].splitlines() if "---" not in line]
     assert rows[1:] == ["| cms | 2024/nile | x/other | y |", "| tps | 2022/fish | x/tasks | x |"]
-    assert fidelity_table([validation("2022/team")], ()).unplaced == ()
+    assert fidelity_table([validation("2022/team")], ()).tasks_without_origin == ()
 
 
 ORIGIN = """\
