@@ -8,6 +8,7 @@ only that a job may name a package with its files (`ProblemPackage`). To add you
 - `piston/`: a Piston cluster
 - `serve/`: this machine as a Piston server, for `ioi-eval serve`
 - `findings`: what was found out about a machine or a worker
+- `least_limits`: what correct programs need at least, on any machine
 - `process`: runs a child process
 """
 
