@@ -122,11 +122,7 @@ def build_task(
     """
     config = config or {"code": key.id, "task_type": columns["task_type"]}
     rows = _problem_rows(key, columns, subtasks, files, with_processes(config, files, package.notes))
-    try:  # the problem that the rows describe: making it now finds errors before scoring
-        numbered = enumerate(rows, 1)
-        problem = draft_problem(Row(source=str(package.where), number=number, values=row) for number, row in numbered)
-    except RowError as error:
-        raise InputError(error.problem) from error  # without the row: the user of a package has none
+    problem = _problem_of(package, rows)
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
     in_cpp = [model for model in models if model.path and language(model.path) == "cpp" and not model.files]
     _check_includes(package, problem, [(str(model.path), _text(package, model) or "") for model in in_cpp])
@@ -156,6 +152,15 @@ def build_task(
         ),
         timing=timing,
     )
+
+
+def _problem_of(package: Package, rows: Sequence[RowValues]) -> Problem:
+    """The problem that the rows describe, without tests: making it now finds errors before scoring."""
+    try:
+        numbered = enumerate(rows, 1)
+        return draft_problem(Row(source=str(package.where), number=number, values=row) for number, row in numbered)
+    except RowError as error:
+        raise InputError(error.problem) from error  # without the row: the user of a package has none
 
 
 def _problem_rows(
