@@ -425,9 +425,8 @@ def test_without_bwrap_full_isolation_is_refused(score: Start, write: Write, tmp
     assert "isolation 'full' is not available on this machine: bwrap is missing" in ended.stderr
     assert not (tmp_path / "out").exists()
     ended = score(dump, env={"PATH": str(commands)})
-    assert (
-        "not full isolation: bwrap is missing (Debian, Ubuntu: apt install bubblewrap). This is enough" in ended.stderr
-    )
+    assert "not full isolation: bwrap is missing (Debian, Ubuntu: apt install bubblewrap)" in ended.stderr
+    assert "This is enough" in ended.stderr
     assert "isolation reduced, g++" in ended.stderr
     if ended.returncode == 0:
         assert json.loads((tmp_path / "out" / "summary.json").read_text())["isolation"] == {"reduced": 1}

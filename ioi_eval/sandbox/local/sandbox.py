@@ -280,7 +280,7 @@ class LocalSandbox:
         if self._strongest is not Isolation.FULL:
             return self._strongest, f"limited to {self._strongest.value!r} by the caller"
         if (path := shutil.which("bwrap")) is None:
-            return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
+            return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), None)
         if shutil.which("bwrap", path=PATH) is None:
             return Isolation.REDUCED, f"{path} is not used, as it is not in {PATH}; link or install it there"
         boxes_of_a_user = 1 if os.geteuid() == 0 else self._boxes.count

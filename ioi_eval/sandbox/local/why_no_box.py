@@ -38,32 +38,45 @@ _NO_MORE_NAMESPACES = (
     "no more namespaces are allowed here; as root: sysctl "
     f"user.max_user_namespaces={_ALLOWED} user.max_pid_namespaces={_ALLOWED} user.max_mnt_namespaces={_ALLOWED}"
 )
+_NO_BWRAP = "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
 _FILTER = "a seccomp filter forbids {what} (containers have one by default)"
 _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
 
 
-def why_no_box(before: Sequence[str], stderr: str, *, proc: Path = _PROC) -> str:
-    """The cause, and what to do, in a sentence. `before` makes a command run as the user of boxes.
+def why_no_box(before: Sequence[str], stderr: str | None, *, proc: Path = _PROC) -> str:
+    """The cause, and what to do, in a sentence. `before` makes a command run as the user of boxes. `stderr` is what
+    bwrap has printed; None if it is missing. Then another cause is named too: to install bwrap would not be enough.
 
     Source: Linux, user_namespaces(7), `fs/namespace.c` (mount_too_revealing); Docker, "Seccomp security profiles";
     Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions".
     """
-    if is_out_of_namespaces(stderr):
+    if stderr is not None and is_out_of_namespaces(stderr):
         return _NO_MORE_NAMESPACES
+    cause = _failed_step(before, proc)
+    if stderr is None:
+        return f"{_NO_BWRAP}, and {cause}" if cause else _NO_BWRAP
+    if cause:
+        return cause
+    if is_filtered(proc) and "pivot_root" in stderr:
+        return f"{_FILTER.format(what='pivot_root')}; {_CONTAINER}"
+    failure = _failure((*before, *_OWN_PROC))
+    return f"bwrap cannot make a box here: {_plain(stderr)}" + (f" ({failure})" if failure else "")
+
+
+def _failed_step(before: Sequence[str], proc: Path) -> str:
+    """Why one of bwrap's steps fails; empty if none does."""
     filtered = is_filtered(proc)
     if failure := _failure((*before, *_USER)):
         return _no_user_namespace(failure, filtered=filtered, proc=proc)
     if failure := _failure((*before, *_MOUNTS)):
         return _no_mounts(failure, filtered=filtered, proc=proc)
     hidden = [point for point in _mount_points(proc) if point.startswith("/proc/")]
-    if (failure := _failure((*before, *_OWN_PROC))) and hidden:
+    if hidden and _failure((*before, *_OWN_PROC)):
         cause = (
             f"this container hides parts of /proc ({', '.join(hidden[:2])}, …), so the kernel lets no box have its own"
         )
         return f"{cause}; {_CONTAINER}"
-    if filtered and "pivot_root" in stderr:
-        return f"{_FILTER.format(what='pivot_root')}; {_CONTAINER}"
-    return f"bwrap cannot make a box here: {_plain(stderr)}" + (f" ({failure})" if failure else "")
+    return ""
 
 
 def too_few_namespaces(boxes: int, *, proc: Path = _PROC) -> str:

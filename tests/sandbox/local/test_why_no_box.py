@@ -227,6 +227,16 @@ def test_otherwise_the_message_is_bwraps(tmp_path: Path) -> None:
     assert message == "bwrap cannot make a box here: bwrap: something."
 
 
+def test_a_missing_bwrap_is_not_the_only_cause(tmp_path: Path) -> None:
+    """In a container that forbids user namespaces, installing bwrap is not enough: both causes are named."""
+    _kernel(tmp_path, self__status="Name:\tx\nSeccomp:\t2\n")
+    missing = "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
+    message = why_no_box(FAILS, None, proc=tmp_path)
+    assert message.startswith(f"{missing}, and a seccomp filter forbids user namespaces (")
+    assert BOTH in message
+    assert why_no_box(("true",), None, proc=tmp_path) == missing
+
+
 def _why_as_user() -> str:
     _filter_calls(NO_USER_NAMESPACES)
     return why_no_box((), "")
