@@ -263,7 +263,7 @@ constexpr CallRule kStepRules[] = {
 // What a step must not do to other processes and files of its user, unless it builds a judge program by its author's script.
 constexpr CallRule kMoreStepRules[] = {
     // Processes stay in the group of the step's first process, by which all are ended at once. Memory that no process maps would not
-    // count (memory files, sockets, shared memory).
+    // count (memory files, sockets, shared memory, rules of Landlock).
     {Let::Never, 0, {}, Where::Everywhere, EPERM, false,
      {C(kill), C(tkill), C(tgkill), C(rt_sigqueueinfo), C(rt_tgsigqueueinfo), {kSysPidfdSendSignal, "pidfd_send_signal"},
       C(setpriority), C(ioprio_set), C(sched_setaffinity), C(sched_setscheduler), C(sched_setparam), C(sched_setattr), C(truncate),
@@ -271,7 +271,8 @@ constexpr CallRule kMoreStepRules[] = {
       C(fsetxattr), C(removexattr), C(lremovexattr), C(fremovexattr), C(shmget), C(shmat), C(shmctl), C(semget), C(semop),
       C(semtimedop), C(semctl), C(msgget), C(msgsnd), C(msgrcv), C(msgctl), C(mq_open), C(mq_unlink), C(setsid), C(setpgid),
       C(memfd_create), {447, "memfd_secret"}, C(inotify_init), C(inotify_init1), C(fanotify_init), C(bind), C(socketpair),
-      C(sendto), C(sendmsg), C(sendmmsg)}},
+      C(sendto), C(sendmsg), C(sendmmsg), {kSysLandlockCreateRuleset, "landlock_create_ruleset"},
+      {kSysLandlockAddRule, "landlock_add_rule"}}},
     // A change of a file's mode seems to succeed, because linkers make their output executable. Nothing waits for a disk to be
     // written, or empties a cache to read a file again: a wait for a disk is not the program's.
     {Let::Never, 0, {}, Where::Everywhere, 0, false,

@@ -348,7 +348,7 @@ refused = {**segments, "semtimedop": 220, **queues}  # EPERM
 groups = dict(setsid=112, setpgid=109, memfd_create=319, memfd_secret=447)
 watching = dict(inotify_init=253, inotify_init1=294, fanotify_init=300)
 messages = dict(bind=49, sendto=44, sendmsg=46, sendmmsg=307, socketpair=53)
-refused |= groups | watching | messages
+refused |= groups | watching | messages | dict(landlock_create_ruleset=444, landlock_add_rule=445)
 newer = dict(openat2=437, setxattrat=463, removexattrat=466, file_setattr=469)  # ENOSYS
 libc = ctypes.CDLL(None, use_errno=True)
 for error, calls in ((1, refused), (38, newer)):
