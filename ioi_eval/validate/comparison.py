@@ -45,7 +45,7 @@ class Validation:
 
     @property
     def agrees(self) -> bool:
-        """Whether every statement agrees with our results."""
+        """Whether every solution was read and judged, and every statement agrees with our results."""
         return not (self.disagreements or self.undecided or self.stated.refused or self.pending)
 
     def add(self, solution: StatedSolution, result: SubmissionResult) -> None:
