@@ -50,7 +50,7 @@ def audit(call: AuditCall) -> int:
         print("Not all was judged: run the same command again." if call.out else "Not all was judged.")
     if call.out is not None:
         write_text(call.out, "".join(f"{json.dumps(finding.as_row(), ensure_ascii=False)}\n" for finding in findings))
-        print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
+        print(f"\nList: {call.out} (for apps score --exclude), all results: {directory / 'results.jsonl'}")
     undecided = any(finding.kind is RowFindingKind.UNDECIDED for finding in findings)
     return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0
 

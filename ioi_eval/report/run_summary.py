@@ -24,7 +24,7 @@ KINDS = 100  # the most reasons that are counted separately
 UNKNOWN = "unknown"
 """The time of a run in a summary that was made from rows alone."""
 
-BIASED = "those without code are judged first, so means are biased"
+BIASED = "submissions without code are judged first, so means are biased"
 """Why the results of a part of a run do not represent the whole: a row without a program needs no job, so its result is
 there first."""
 

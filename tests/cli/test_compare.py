@@ -46,7 +46,7 @@ def test_json_contains_no_terminal_escapes(start: Start, write: Write, tmp_path:
 
 
 PART = {"options": {}, "complete": False, "submissions": {"rows": 5, "pending": 2}}
-WARNING = "ioi-eval: a is not complete: 2 of 5 submissions are still to be judged; those without code are judged first"
+WARNING = "ioi-eval: a is not complete: 2 of 5 submissions are still to be judged; submissions without code"
 
 
 def test_an_incomplete_run_has_no_intervals(start: Start, write: Write, tmp_path: Path) -> None:

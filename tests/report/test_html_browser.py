@@ -148,7 +148,7 @@ def test_an_incomplete_run_has_no_intervals(quiet: Tab, tmp_path: Path) -> None:
         quiet.open(page([written], tmp_path / "part.html"))
         [warning] = quiet.value(SHORT.format("p.warning"))
         expected = (
-            "is not complete: 9 of 57 submissions are still to be judged; those without code are judged first, so "
+            "is not complete: 9 of 57 submissions are still to be judged; submissions without code are judged first"
         )
         assert (expected in warning, "something could not be judged" in warning) == (pending > 0, not pending)
         assert ("[" in quiet.value("document.getElementById('groups').textContent")) == (not pending)

@@ -330,8 +330,8 @@ def test_the_table_shows_problems_and_failures() -> None:
     text = terminal_report(example())
     lines = text.splitlines()
     assert lines[0] == (
-        "Not complete: the numbers are of the 4 of 7 submissions judged so far; those without code are judged first, "
-        "so means are biased."
+        "Not complete: the numbers are of the 4 of 7 submissions judged so far; submissions without code are "
+        "judged first, so means are biased."
     )
     assert lines[2].split() == ["problem", "submissions", "best", "all", "50", "verdicts"]
     assert "(best: best submission; all: sum of best subtasks over all submissions; 50: " in text
@@ -409,7 +409,7 @@ def test_the_report_is_complete_and_escapes_cells() -> None:
     assert "\n2 submissions, 0 solved." in text
     assert "\n1 submission, 0 solved." in text
     for words in (
-        "- State: **not complete; those without code are judged first, so means are biased**",
+        "- State: **not complete; submissions without code are judged first, so means are biased**",
         "### 2024/nile (nile\\|title)",
         "- Judge errors (JE), without a score: **1**; left out of the means, which may be too low or too high\n",
         "## Judge errors (JE)",

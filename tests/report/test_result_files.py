@@ -64,7 +64,7 @@ def test_an_incomplete_run_gives_a_warning(tmp_path: Path, recwarn: pytest.Warni
         load_results(tmp_path)
     assert not recwarn.list
     for pending, rows, words in (
-        (348, 500, "348 of 500 submissions are still to be judged; those without code are judged first"),
+        (348, 500, "348 of 500 submissions are still to be judged; submissions without code are judged first"),
         (1, 1, "1 of 1 submission is still to be judged"),
         (2, None, "complete: 2 submissions are still"),
     ):
