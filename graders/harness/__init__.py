@@ -17,7 +17,7 @@ reads, `main.py` is the command line. All of it is sent into the box as one arch
 THE WARM INTERPRETER
 
 An interpreter takes 15 to 30 ms to start, and 150 with numpy; a fork of a running one takes 1 to 2. So the runner
-starts one harness (`serve`), which imports the modules that preludes name, and forks for each test. The warm process
+starts one harness (`serve`), which imports modules that many programs import, and forks for each test. The warm process
 never sees a program, an input or an answer, so it has no secret to leak, and no program ever runs in it.
 `graders/PROTOCOL.md` says what the runner sends, and what a fork does before it reads its program: no unconfined
 process reads a byte of it.

@@ -34,7 +34,7 @@ def run_call(
         execution.allow_long_integers()
         code = execution.compiled_program(program)
         phase = "load"
-        execution.reset_interpreter()
+        execution.allow_script_recursion()
         if prelude is not None:
             exec(prelude, module.__dict__)
             module.__dict__.update(call_prelude())

@@ -127,7 +127,7 @@ def run_stdin(program: Program, report: endings.Report, prelude: Any = None) -> 
             builtins.open = io.open = _OpenStreams(io.open)
         if b"__file__" in program.source:
             _write_own_file(program)
-        reset_interpreter()
+        allow_script_recursion()
         if prelude is not None:
             exec(prelude, modules[0].__dict__)
         exec(code, modules[0].__dict__)
@@ -275,7 +275,7 @@ def use_whole_stack() -> None:
         raise RuntimeError("the interpreter does not accept its stack")
 
 
-def reset_interpreter() -> None:
+def allow_script_recursion() -> None:
     """Allow at least a script's depth of recursion."""
     depth = CALLS_IN_C
     frame: types.FrameType | None = sys._getframe(2)

@@ -59,7 +59,7 @@ def _packages(directories: list[str]) -> str:
 
 
 def bundle(path: str) -> None:
-    """Write the harness, without this probe, as this interpreter's code: `ioi_eval/jobs/harness.py` loads it."""
+    """Write the harness without `visible_files.py`, as this interpreter's code: `ioi_eval/jobs/harness.py` loads it."""
     import importlib.util
     import marshal
     import pkgutil
