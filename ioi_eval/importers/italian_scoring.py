@@ -17,7 +17,7 @@ from ioi_eval.problems.grader_config import named_member
 from ioi_eval.problems.row import is_whole
 
 ROOT_FILE = "task.yaml"
-GENERATION = ("gen/GEN", "gen/cases.gen", "gen/gen.toml")
+GENERATOR_FILES = ("gen/GEN", "gen/cases.gen", "gen/gen.toml")
 _DEPENDS = re.compile(r"[^#]*#[ \t]*STDEP:|[ \t]*:[ \t]*STDEP\b")  # in gen/GEN; in gen/cases.gen
 WHOLE = re.compile(r"\d{1,18}")
 _MAX_TESTS = 100_000
@@ -100,7 +100,7 @@ def _check_generators(package: Package) -> None:
     From `gen/cases.gen` task-maker makes a `gen/GEN` without dependencies. With dependencies it needs `task.yaml.orig`.
     Source: task-maker-rust, `task-maker-format/src/ioi/format/italian_yaml`.
     """
-    for name in (name for name in GENERATION[:2] if package.has(name)):
+    for name in (name for name in GENERATOR_FILES[:2] if package.has(name)):
         for number, line in enumerate(package.lines(name), 1):
             if _DEPENDS.match(line):
                 raise UnsupportedError(

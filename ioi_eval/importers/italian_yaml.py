@@ -26,7 +26,7 @@ from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.cms import CMS_HEADERS
-from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, read_scoring, read_tests
+from ioi_eval.importers.italian_scoring import GENERATOR_FILES, ROOT_FILE, WHOLE, read_scoring, read_tests
 from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import Package, number_in_text, open_package
@@ -113,7 +113,7 @@ def _check_format(package: Package) -> None:
 
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
     meta = package.yaml(ROOT_FILE)
-    package.refuse_links(*GENERATION, "sol", *_JUDGE_DIRECTORIES)
+    package.refuse_links(*GENERATOR_FILES, "sol", *_JUDGE_DIRECTORIES)
     code = str(_first(meta, "name", "nome_breve") or "")
     if not code:
         raise InputError(f"name is missing in {ROOT_FILE}")
@@ -124,7 +124,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         limits = _limits(package, meta, time_limit_s)
     files = _files(package, task_type)
     if parameters.get(Parameter.NUM_PROCESSES) == 1:
-        files = _with_our_order(package, files)
+        files = _in_cms_order(package, files)
     return build_task(
         package,
         ProblemKey(year=year, id=code),
@@ -274,7 +274,7 @@ def _refuse_other_names(paths: Sequence[PurePosixPath]) -> None:
         )
 
 
-def _with_our_order(package: Package, files: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def _in_cms_order(package: Package, files: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The judge's files of a task with one process, with the arguments of manager and stub in CMS's order.
 
     In CMS a FIFO has no fixed direction, so manager and stub may both use them the other way round, as old tasks do.

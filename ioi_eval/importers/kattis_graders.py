@@ -339,15 +339,15 @@ def _table(ask: _Ask, group: TestGroup) -> GradedGroup | None:
     if not most.is_integer() or most <= 0 or takes_lowest or given([0]) != [most]:
         return None
     tried = given(_TRIED)
-    points = [int(one or 0) for one in takewhile(range(int(most) + 1).__contains__, tried)]
-    ends = {one: score for score, one in enumerate(points)}
+    points = [int(value or 0) for value in takewhile(range(int(most) + 1).__contains__, tried)]
+    ends = {value: score for score, value in enumerate(points)}
     if len(points) == len(tried):
         if given([_LARGEST]) != tried[-1:]:
             return None
         ends[points[-1]] = _LARGEST
     if points != sorted(points, reverse=True) or not _gives_fewest(ask, group, points):
         return None
-    table = tuple((score, one) for one, score in ends.items())
+    table = tuple((score, value) for value, score in ends.items())
     return GradedGroup(points=int(most), full_score=int(most) if len(table) > 1 else 0, table=table[len(table) == 1 :])
 
 
