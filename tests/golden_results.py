@@ -66,7 +66,7 @@ def golden(name: str, call: Sequence[str]) -> dict[str, Any]:
         last = re.sub(r"127\.0\.0\.1:\d+", "HOST", (ended.stderr.strip().splitlines() or [""])[-1])
         return {
             "exit_code": ended.returncode,
-            "last_words": last if ended.returncode == 2 else "",
+            "last_line": last if ended.returncode == 2 else "",
             "summary_keys": sorted(summary),
             "columns": sorted({key for row in rows for key in row}),
             "rows": [_kept(row) for row in rows],
@@ -150,7 +150,7 @@ def main() -> None:
         if options.only and name not in options.only:
             continue
         found[name] = golden(name, call)
-        print(name, found[name]["exit_code"], len(found[name]["rows"]), found[name]["last_words"][:200], flush=True)
+        print(name, found[name]["exit_code"], len(found[name]["rows"]), found[name]["last_line"][:200], flush=True)
         options.out.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
 
 
