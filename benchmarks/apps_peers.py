@@ -117,10 +117,10 @@ class Ours:
         self._loop = loop
         self._sandbox = LocalSandbox(slots=1, strongest=Isolation(options.isolation))
         loop.run(self._sandbox.__aenter__())
-        profile = grader_named(options.grader)
+        compat = grader_named(options.grader)
         settings = {
-            OURS: AppsSettings(python=options.python, fail_fast=profile.stops, time_limit_s=profile.per_test_s),
-            ITS_RULES: AppsSettings(python=options.python, compat=profile),
+            OURS: AppsSettings(python=options.python, fail_fast=compat.stops, time_limit_s=compat.per_test_s),
+            ITS_RULES: AppsSettings(python=options.python, compat=compat),
         }
         store = ArtifactStore(cache)
         self._executors = {

@@ -189,7 +189,8 @@ async def measure(family: str, wanted: argparse.Namespace, *, always: bool) -> t
     reserved_s = sandbox.timed.reserved_s
     print(
         f"  {sum(test.verdict is Verdict.TLE for test in tests)} TLE; {len(again)} tests repeated in {sandbox.alone} "
-        f"jobs; kept {reserved_s:.2f} s of {wall_s:.1f} s: {reserved_s / own_s:.2f} x their CPU time ({own_s:.2f} s), "
+        f"jobs; reserved {reserved_s:.2f} s of {wall_s:.1f} s: "
+        f"{reserved_s / own_s:.2f} x their CPU time ({own_s:.2f} s), "
         f"{reserved_s / own_wall_s:.2f} x their wall clock ({own_wall_s:.2f} s); "
         f"used meanwhile: {sandbox.timed.reserved_cpu_s / own_s:.2f} x their CPU time",
         flush=True,
