@@ -71,7 +71,13 @@ print("AC", sum(scores) if worth is None else min(scores) * worth)
     capped = {**changes, "graders/grader.py": adding.replace("sum(scores)", "min(sum(scores), 100)")}
     for name, points in (("secret", 100), ("secret/one", 30), ("secret/two", 70)):
         capped[f"data/{name}/testdata.yaml"] += f"range: 0 {points}\n"
+    capped["data/secret/testdata.yaml"] += "accept_score: 0\n"  # it has a range, so it is worth points
     read(tmp_path / "d", SCORING, **capped)
+    with_samples = {
+        "data/testdata.yaml": all_groups["data/testdata.yaml"],
+        "data/sample/testdata.yaml": "grading: default\naccept_score: 0\n",
+    }
+    read(tmp_path / "s", SCORING, **{**capped, **with_samples})  # the samples are worth nothing
     capped["data/secret/two/testdata.yaml"] = f"{group.format(90)}range: 0 90\n"
     with pytest.raises(UnsupportedError, match=r"gives 100\.0 for groups of .* not 120; the sum of groups"):
         read(tmp_path / "e", SCORING, **capped)
@@ -332,16 +338,18 @@ def test_points_that_no_table_can_have_are_refused(tmp_path: Path, inner: str, g
 
 
 def test_a_grader_may_fail_on_made_up_results_of_one_group(tmp_path: Path) -> None:
-    """Counts are whole numbers, and a grader may check that. The rule of another group is found all the same."""
+    """Counts are whole numbers, and a grader may check that, also after it has printed points, which then do not count.
+    The rule of another group is found all the same.
+    """
     require_full_isolation()
     grader = """
 import sys
 kind, worth = sys.argv[1], int(sys.argv[2])
 lines = [line.split() for line in sys.stdin]
 score = min(float(score) for _, score in lines)
-assert kind == "share" or score in range(8)
 points = worth * score if kind == "share" else worth - 2 * score if lines[0][0] == "AC" else 0
-print(lines[0][0], points)
+print(lines[0][0], points, end="")
+assert kind == "share" or score in range(8)
 """
     changes = {**with_counts("max"), "graders/grader.py": grader}
     for group, flags, worth in (("one", "count 30", 30), ("two", "share 70", 70)):
