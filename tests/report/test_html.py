@@ -74,7 +74,9 @@ def test_a_copy_leads_to_the_submission_of_its_own_problem(tmp_path: Path) -> No
     """Ids are unique within a problem only."""
     rows = [contest_row("a", 1.0), contest_row("a", 0.0, problem_id="tree")]
     rows.append(contest_row("b", 0.0, problem_id="tree", duplicate_of="a"))
-    assert blocks(html(write_results(tmp_path / "out", rows)))["rows"]["original"] == [1]
+    rows.append(contest_row("c", 0.0, problem_id="tree", duplicate_of="no longer there"))
+    table = blocks(html(write_results(tmp_path / "out", rows)))["rows"]
+    assert (table["copy"], table["original"]) == ([2, 3], [1, -1])
 
 
 @pytest.mark.parametrize(
@@ -104,18 +106,25 @@ def test_numbers_of_a_contest(tmp_path: Path) -> None:
         contest_row("d", None, 0.0, model="m"),
         contest_row("e", 0.0, 0.5, model="n"),
         refused("f", "no such problem", model="n"),
+        refused("g", "no program", model="n"),
     ]
-    summary = blocks(html(write_results(tmp_path, rows, SUMMARY)))["summary"]
+    rows[2]["all_subtasks_results"][0]["test_results"][0]["time_s"] = 9.0  # of 1 s
+    found = blocks(html(write_results(tmp_path, rows, SUMMARY)))
+    table, summary = found["rows"], found["summary"]
+    assert (table["problem"], table["near"], table["directory"]) == ([0] * 5 + [-1] * 2, [1], [])
+    assert (table["memory"][0], table["verdict"][-2:]) == (1.0, [-1, -1])
+    assert {one["error"] for one in found["block-0"] if "error" in one} >= {"no such problem", "no program"}
     assert summary["groups"] == ["m", "n"]
-    assert (summary["rows"], summary["refused"]) == (6, 1)
+    assert (summary["rows"], summary["refused"]) == (7, 2)
     (problem,) = summary["problems"]
     assert (problem["id"], problem["name"], problem["points"], problem["time"]) == ("2024/nile", "Nile", 100, 1)
+    assert problem["bucket"] == "2024"
     (_, _, first), (_, _, second) = summary["cells"]
     assert (first["n"], first["je"], first["near"], first["solved"]) == (3, 1, 1, 1)
     assert (first["mean"], first["best"], first["all"]) == (pytest.approx(2 / 3, abs=1e-4), 1, 1)
     assert first["union"][:2] == pytest.approx([2 / 3, 1.0], abs=1e-4)  # any two have both subtasks
     assert first["single"][:2] == pytest.approx([2 / 3, (1 + 1 + 0.5) / 3], abs=1e-4)
-    assert first["time"][2] == 4
+    assert first["time"] == [0, 0, 3, *[0] * 8, 1]
     assert second["parts"] == [[0, 0], [25, 25]]
 
 
@@ -146,6 +155,14 @@ def test_a_problem_with_judge_errors_only_has_a_sum_of_best_subtasks(tmp_path: P
     assert (cell["n"], cell["all"], "mean" in cell, "best" in cell) == (0, 0.75, False, False)
 
 
+def test_a_problem_without_points_has_no_shares_of_them(tmp_path: Path) -> None:
+    """For example if only its samples are scored."""
+    row = contest_row("a", 1.0)
+    row["all_subtasks_results"][0] |= {"points": 0.0, "weighted_score": 0.0}
+    ((_, _, cell),) = blocks(html(write_results(tmp_path / "out", [row | {"total_score": 0.0}])))["summary"]["cells"]
+    assert (cell["n"], cell["solved"], "all" in cell, "mean" in cell) == (1, 1, False, False)
+
+
 def test_the_sum_of_best_subtasks_is_rounded_once(tmp_path: Path) -> None:
     """As in `summary.json`: two times 12.5 are 25 points, also where 12 is shown for a subtask. Full marks are 100."""
     row = contest_row("a", 0.25, 0.25, total_score=25.0)
@@ -168,6 +185,7 @@ def test_numbers_of_apps(tmp_path: Path) -> None:
     found = blocks(html(write_results(tmp_path, rows, {"options": options, "judged_by": "tokens"})))
     ((_, _, cell),) = found["summary"]["cells"]
     assert (cell["n"], cell["solved"], cell["mean"], cell["single"]) == (2, 1, 0.75, [0.75, 1.0])
+    assert (cell["time"][0], cell["memory"][0]) == (2, 2)
     assert found["summary"]["problems"][0]["bucket"] == "interview"
     (shown,) = [one for one in found["block-0"] if one["tests"][-1]["verdict"] == "WA"]
     assert shown["tests"][1] == {
@@ -262,9 +280,10 @@ def test_a_program_of_megabytes_is_cut(tmp_path: Path) -> None:
 
 def test_texts_of_which_the_results_have_the_beginning_only(tmp_path: Path) -> None:
     """The size of the rest is not known, only how much more the results have."""
-    row = contest_row("a", 0.0)
+    row = contest_row("a", 0.0, generation="text around the program")
     row["all_subtasks_results"][0]["test_results"][0] |= dict.fromkeys(("feedback", "output", "stderr"), "x" * 4096)
     (shown,) = blocks(html(write_results(tmp_path, [row])))["block-0"]
+    assert (shown["tests"][0]["exit_code"], "score" in shown["tests"][0], "text" in shown) == (0, False, False)
     assert shown["tests"][0]["message"].endswith("x… ⟨3,496 characters more⟩")
     for name in ("output", "stderr"):
         assert shown["tests"][0][name].endswith("x… ⟨3,496 characters more in the results⟩")
@@ -343,6 +362,7 @@ def test_the_test_that_gave_the_verdict_is_marked(tmp_path: Path) -> None:
     (shown,) = blocks(html(write_results(tmp_path, [row], inputs={("2024/nile", "300"): b"7"})))["block-0"]
     assert [test["name"] for test in shown["tests"] if test.get("decides")] == ["300"]
     assert (len(shown["tests"]), shown["more"], shown["input"]) == (200, 101, 0)
+    assert (shown["tests"][1]["verdict"], shown["tests"][1]["score"]) == ("PA", 0.5)
 
 
 def test_inputs_have_a_quarter_of_the_page(tmp_path: Path) -> None:
@@ -459,18 +479,25 @@ def test_times_are_compared_with_the_limits_of_their_own_run(tmp_path: Path) -> 
     first = write_results(tmp_path / "first", [contest_row("a", 1.0, model="m")], SUMMARY)
     other = write_results(tmp_path / "other", [contest_row("b", 1.0, model="n")], slow)
     without = write_results(tmp_path / "without", [contest_row("c", 1.0, model="o")])
-    found = blocks(html(first, other, without))["summary"]
+    found = blocks(html(first, other, without))
+    assert found["rows"]["directory"] == [0, 1, 2]
+    found = found["summary"]
     assert [cell.get("time", []).index(1) for _, _, cell in found["cells"][:2]] == [2, 0]  # 0.25 s of 1 s, of 4 s
     assert "time" not in found["cells"][2][2]
     assert (found["problems"][0]["time"], found["problems"][0]["memory"]) == (None, 256)
     found = blocks(html(without, first))["summary"]
     assert ([cell["time"][2] for _, _, cell in found["cells"]], found["problems"][0]["time"]) == ([1, 1], 1)
+    assert [cell["memory"][0] for _, _, cell in found["cells"]] == [1, 1]
     assert found["problems"][0]["name"] == "Nile"  # which the first directory does not state
 
 
 def test_a_report_without_rows(tmp_path: Path) -> None:
     """An empty dump has a report too."""
-    assert blocks(html(write_results(tmp_path, [])))["summary"]["rows"] == 0
+    page = html(write_results(tmp_path / "out", []))
+    assert "<title>Report: out</title>" in page
+    summary = blocks(page)["summary"]
+    assert summary["rows"] == 0
+    assert [(run["complete"], run["pending"]) for run in summary["runs"]] == [(True, "")]
 
 
 def test_two_results_of_one_program_are_separate(tmp_path: Path) -> None:
@@ -514,8 +541,12 @@ def test_a_subtask_counts_its_tests_that_are_not_shown(tmp_path: Path) -> None:
 
 
 def test_a_submission_without_a_program_has_its_text_only(tmp_path: Path) -> None:
-    """Nothing was run, so its tests and subtasks would only repeat its verdict."""
-    row = contest_row("a", 0.0, code=None, verdict="NC", fingerprint="none", generation="I do not know.")
-    (shown,) = blocks(html(write_results(tmp_path, [row])))["block-0"]
-    assert shown.items() >= {"text": "I do not know.", "extraction": "fence:cpp"}.items()
+    """Nothing was run, so its tests and subtasks would only repeat its verdict. The row may have no text either."""
+    text = f"{'a' * 2000}I do not know.{'z' * 2000}"
+    row = contest_row("a", 0.0, code=None, verdict="NC", fingerprint="none", generation=text)
+    without = contest_row("b", 0.0, code=None, verdict="NC", fingerprint="none")
+    shown, other = blocks(html(write_results(tmp_path, [row, without])))["block-0"]
+    cut = f"{'a' * 2000}… ⟨14 characters left out⟩ …{'z' * 2000}"
+    assert shown.items() >= {"text": cut, "extraction": "fence:cpp"}.items()
     assert shown.keys().isdisjoint({"tests", "subtasks", "code", "input"})
+    assert "text" not in other
