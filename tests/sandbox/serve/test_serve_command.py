@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from ioi_eval.cli.serve import ServeCall
 from tests import unprivileged
 from tests.forked_commands import COMMAND, ForkedCommands
 from tests.full_isolation import require_full_isolation
@@ -98,6 +99,27 @@ def test_public_addresses_need_an_option(host: str, commands: ForkedCommands, tm
     done = commands.run("serve", "--port", "0", "--host", host, cwd=tmp_path, env=os.environ)
     assert done.returncode == 2
     assert "add --public" in done.stderr
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "::1"])
+def test_addresses_of_this_machine_need_none(host: str) -> None:
+    """No other machine reaches them."""
+    assert not ServeCall(host=host).is_public
+
+
+def test_options_become_settings_of_the_server() -> None:
+    """Names of hosts are compared in small letters. Large requests need room for several of them."""
+    settings = ServeCall(host="Node1", allow_host=["GPU.example"], queue=3, max_body_mb=1024).settings
+    assert (settings.queue, settings.body_bytes, settings.held_bytes) == (3, 1 << 30, 6 << 30)
+    assert settings.names == {"node1", "gpu.example"}
+    assert ServeCall(max_body_mb=1).settings.held_bytes == 4 << 30
+
+
+def test_only_a_directory_can_be_missing(tmp_path: Path) -> None:
+    """A repository may also be a URL, or not be given."""
+    repositories = {"": False, "http://repository/index": False, str(tmp_path): False, str(tmp_path / "no"): True}
+    for repository, missing in repositories.items():
+        assert ServeCall(repository=repository).is_repository_missing is missing
 
 
 def test_it_ends_on_sigterm_while_it_compiles_the_runner(tmp_path: Path) -> None:
