@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from ioi_eval import doctor
+from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.doctor import doctor as doctor_command
 from ioi_eval.doctor import Severity, examine_cache
@@ -50,6 +52,17 @@ def test_a_cache_that_cannot_be_used_is_a_finding(start: Start, tmp_path: Path) 
     ended = start("doctor", env={"IOI_EVAL_CACHE": str(tmp_path / "new"), **compiles_nothing})
     assert f"  {tmp_path}/new\n" in ended.stdout
     assert not [path for path in (tmp_path / "new/blobs").rglob("*") if path.is_file() and path.name != ".secret"]
+
+
+def test_tools_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With their packages, although nothing can be compiled either."""
+    monkeypatch.setenv("PATH", "/nonexistent")
+    found = asyncio.run(doctor.examine(artifacts=ArtifactStore(tmp_path), compiler="g++"))
+    assert [(finding.what, finding.severity, finding.advice) for finding in found[:2]] == [
+        ("bwrap", Severity.WARNING, "apt install bubblewrap"),
+        ("setpriv", Severity.WARNING, "apt install util-linux"),
+    ]
+    assert {finding.severity for finding in found[2:]} == {Severity.BAD}
 
 
 @pytest.mark.root

@@ -19,10 +19,10 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.cluster import abilities
 from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
-from ioi_eval.doctor.workers import _exploration_findings
+from ioi_eval.doctor.workers import _exploration_findings, _without_repetitions
 from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.model import Isolation, Profile
-from ioi_eval.sandbox.findings import NOT_BY_DEFAULT
+from ioi_eval.sandbox.findings import NOT_BY_DEFAULT, bad, fine
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
@@ -126,6 +126,15 @@ def test_reduced_isolation_comes_with_advice_for_full(why: str, advice: str) -> 
     """If the reason is unknown, as on a worker, the advice says how each generation of Piston gives full isolation."""
     finding = _isolation(Isolation.REDUCED, why)
     assert (finding.severity, finding.advice) == (Severity.WARNING, f"for full: {advice}")
+
+
+def test_attempts_that_all_failed_for_one_reason_are_one_finding() -> None:
+    """For example if no job has an answer. Different reasons, and attempts that were prevented, are listed each."""
+    first, lost, killed = fine("isolation", "full"), "JE: no answer", fine("cannot fork", "killed")
+    reads, forks = bad("cannot read /proc", lost), bad("cannot fork", lost)
+    assert _without_repetitions([first, reads, forks]) == [first, bad("jobs", lost)]
+    for tried in ([reads], [reads, bad("cannot fork", "JE: late")], [reads, killed], [killed, killed]):
+        assert _without_repetitions([first, *tried]) == [first, *tried]
 
 
 def explored(starter: Starter) -> Worker:
