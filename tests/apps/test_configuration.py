@@ -69,7 +69,7 @@ def test_a_timeout_of_mcpbr_only_shortens_tests() -> None:
         ("a: [", "cannot be read"),
         ("a: 2024-99-99", "cannot be read: month must be in 1..12"),
         (f"timeout_seconds: {10**400}", "timeout_seconds is .*; it must be a number of seconds above 0"),
-        ("[" * 3000, "cannot be read"),
+        ("[" * 1000, "cannot be read"),
     ],
 )
 def test_errors_name_file_key_and_value(tmp_path: Path, text: str, words: str) -> None:
@@ -78,3 +78,9 @@ def test_errors_name_file_key_and_value(tmp_path: Path, text: str, words: str) -
     path.write_text(text)
     with pytest.raises(InputError, match=rf"c\.yaml.*{words}"):
         read_configuration(path)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    """The message says so in the system's words."""
+    with pytest.raises(InputError, match=r"configuration .*no\.yaml cannot be read: No such file or directory$"):
+        read_configuration(tmp_path / "no.yaml")
