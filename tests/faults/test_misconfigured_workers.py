@@ -18,10 +18,10 @@ from yarl import URL
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.cluster import abilities
 from ioi_eval.doctor import Finding, Severity, examine_worker
-from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
+from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _attempt, _isolation
 from ioi_eval.doctor.workers import _exploration_findings, _without_repetitions
 from ioi_eval.jobs.find_runner import runner_key
-from ioi_eval.model import Isolation, Profile
+from ioi_eval.model import Isolation, Profile, TestOutcome, Verdict
 from ioi_eval.sandbox.findings import NOT_BY_DEFAULT, bad, fine
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
@@ -126,6 +126,21 @@ def test_reduced_isolation_comes_with_advice_for_full(why: str, advice: str) -> 
     """If the reason is unknown, as on a worker, the advice says how each generation of Piston gives full isolation."""
     finding = _isolation(Isolation.REDUCED, why)
     assert (finding.severity, finding.advice) == (Severity.WARNING, f"for full: {advice}")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "severity", "detail"),
+    [
+        (TestOutcome(test="fork", verdict=Verdict.AC, score=1.0, message="refused"), Severity.OK, "refused"),
+        (TestOutcome(test="fork", verdict=Verdict.SV, score=0.0), Severity.OK, "killed"),
+        (TestOutcome(test="fork", verdict=Verdict.WA, score=0.0, message="it forked"), Severity.BAD, "WA: it forked"),
+        (TestOutcome(test="fork", verdict=Verdict.RE, score=0.0, stderr="no memory"), Severity.BAD, "RE: no memory"),
+    ],
+)
+def test_what_an_attempt_shows(outcome: TestOutcome, severity: Severity, detail: str) -> None:
+    """One that succeeds is a hole; one that ends otherwise shows nothing, which is reported too."""
+    finding = _attempt(outcome)
+    assert (finding.what, finding.severity, finding.detail) == ("cannot start processes", severity, detail)
 
 
 def test_attempts_that_all_failed_for_one_reason_are_one_finding() -> None:
