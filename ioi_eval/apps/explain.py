@@ -122,15 +122,15 @@ def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> Grad
     if graded.crash:
         return _same_on_all(grader, problem, f"fails: {graded.crash}")
     codes, rules = graded.codes, graded.rules
-    whole, right = f"{graded.worst} {graded.passed}/{len(codes)}", graded.all_passed
+    whole = f"{graded.worst} {graded.passed}/{len(codes)}"
     # without a code for each test: one for a program that does not load, or hendrycks's fixed number of equal ones
     is_for_all = not grader_named(grader).stops and len(codes) != count and len(set(codes)) == 1
     if is_for_all and codes[0] is not True:
-        codes, rules, right = codes[:1] * count, rules[:1] * count, False
+        codes, rules = codes[:1] * count, rules[:1] * count
     tests = [GradedTest("", None, "not run: it had stopped")] * count
     for number, code in enumerate(codes[:count]):
         tests[number] = GradedTest(str(code), code is True, _line(rules[number] if number < len(rules) else ""))
-    return GraderResult(grader=grader, whole=whole, right=right, tests=tests)
+    return GraderResult(grader=grader, whole=whole, right=graded.all_passed, tests=tests)
 
 
 def _same_on_all(

@@ -15,7 +15,7 @@ from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, TestRun, can_grade
 from ioi_eval.jobs.plan import cpu_stop_ms
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
 from ioi_eval.problems.apps_values import ValueFormatError, decode, result_is_right, shown_result, shown_value
 
 _SHOWN_CHARS = 200  # characters of a value
@@ -38,9 +38,7 @@ def why_unusable(problem: AppsProblem, settings: AppsSettings) -> str:
         return problem.reason
     if problem.fault is None:
         return ""
-    judges_pairs = problem.fault is RowFault.UNEQUAL and problem.tests
-    crash = "" if judges_pairs else compat.grade(problem, ()).crash
-    return crash or ("" if can_grade(problem) else problem.reason)
+    return compat.grade(problem, ()).crash or ("" if can_grade(problem) else problem.reason)
 
 
 def unjudged(problem: AppsProblem, settings: AppsSettings, message: str) -> AppsResult:
