@@ -21,10 +21,11 @@ from ioi_eval.apps.eval_protocol_results import (
     read_ground_truth,
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
+from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.apps.verdicts import result_of
-from ioi_eval.compat.eval_protocol import GRADER
-from ioi_eval.compat.terms import Ending, TestRun
+from ioi_eval.compat.eval_protocol import GRADER, NO_RESULTS
+from ioi_eval.compat.terms import Ending, Graded, TestRun
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault
 from tests.selecting import where_digits_are_limited
@@ -290,6 +291,14 @@ def test_a_je_has_no_valid_score() -> None:
     assert (result.is_score_valid, result.error, result.reason) == (False, "the sandbox died", "the sandbox died")
     assert not result.metrics["error"].is_score_valid
     assert judge_failed("words").error == "words"
+
+
+@pytest.mark.parametrize(("crash", "is_valid"), [("it fails on this row", False), (NO_RESULTS, True)])
+def test_a_grader_without_a_result(crash: str, is_valid: bool) -> None:
+    """If it fails on a row there is no valid score. That there are no results is a valid 0 in its code."""
+    failed = AppsResult(verdict=Verdict.JE, passed=0, total=1, graded=Graded(crash=crash))
+    result = evaluated(problem(["1"], ["1"]), failed)
+    assert (result.score, result.is_score_valid, result.reason) == (0.0, is_valid, crash)
 
 
 def test_results_of_the_profile() -> None:

@@ -15,6 +15,7 @@ from ioi_eval.compat.hendrycks import GUESSED_TESTS
 from ioi_eval.jobs.plan import cpu_stop_ms
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
+from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.apps_values import encode
 
 LIMIT_S = 4.0
@@ -146,6 +147,8 @@ def problem(fault: RowFault | None = None, **fields: Any) -> AppsProblem:
         ("hendrycks", problem(RowFault.BROKEN_JSON, tests=(), inputs=0, outputs=0), False),
         ("mcpbr", problem(RowFault.EMPTY, tests=(), inputs=0, outputs=0), False),
         ("mcpbr", problem(RowFault.UNEQUAL, inputs=3), True),
+        ("eval-protocol", problem(RowFault.UNEQUAL, inputs=3), True),
+        ("eval-protocol", problem(RowFault.BROKEN_JSON, inputs=2), False),
         ("livecodebench", problem(), True),
         (None, problem(fn_name="f"), True),
     ],
@@ -162,6 +165,7 @@ def verdicts_of(*outcomes: TestOutcome | None, fail_fast: bool = False) -> tuple
     found = {str(number): each for number, each in enumerate(outcomes) if each is not None}
     row = AppsProblem(id="0", index=0, tests=tests, inputs=len(tests), outputs=len(tests))
     result = result_of(row, found, AppsSettings(fail_fast=fail_fast))
+    assert result.judged_by == str(Comparator())
     return result.verdict.value, result.passed, [test.verdict.value for test in result.tests], result.message
 
 
@@ -252,6 +256,7 @@ def test_another_grader_gives_no_score_if_the_box_failed(compat: str) -> None:
     for found in ({"0": FAILED}, {"0": printed("1\n"), "1": replace(FAILED, test="1")}):
         result = result_of_grader(problem(), found, settings, compat=grader)
         assert (result.verdict, result.score, result.message) == ("JE", None, "no space")
+        assert result.judged_by == compat
         assert not wants_another(problem(), found, settings, grader)
 
 
