@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.doctor import doctor as doctor_command
 from ioi_eval.doctor import Severity, examine_cache
+from ioi_eval.doctor.embedded import _limits
 from ioi_eval.sandbox.findings import Finding, fine, warning
+from ioi_eval.sandbox.local.machine_limit import MachineLimit
 from tests import unprivileged
 from tests.cli.addition import Start
 
@@ -63,6 +66,15 @@ def test_tools_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.Mo
         ("setpriv", Severity.WARNING, "apt install util-linux"),
     ]
     assert {finding.severity for finding in found[2:]} == {Severity.BAD}
+
+
+def test_a_limit_is_bad_if_nothing_can_be_judged_with_it() -> None:
+    """Others are warnings. Without any there is a finding too, which says so."""
+    fatal = MachineLimit(what="stack", measured="8 MiB", needed="64 needed", advice="raise it", is_fatal=True)
+    limits = [fatal, replace(fatal, is_fatal=False)]
+    found = [(finding.severity, finding.detail) for finding in _limits(limits)]
+    assert found == [(Severity.BAD, "8 MiB; 64 needed"), (Severity.WARNING, "8 MiB; 64 needed")]
+    assert [finding.severity for finding in _limits(())] == [Severity.OK]
 
 
 @pytest.mark.root
