@@ -63,9 +63,9 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
     if as_is and all(isinstance(given, str) for given in value["inputs"]):
         value = {**value, "fn_name": None}  # its code calls no function: it fails on arguments, but runs on a text
     problem = apps_problem(Row(source="ground_truth", number=1, values={"input_output": value}))
-    if as_is or (problem.fault is None and problem.tests):
+    if as_is or problem.fault is None:
         return problem
-    if problem.fault in (None, RowFault.EMPTY):
+    if problem.fault is RowFault.EMPTY:
         return _at_fault(evaluation([], [{}]))
     return judge_failed(f"Invalid ground_truth: {problem.reason}")
 

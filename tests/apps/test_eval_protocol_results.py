@@ -134,6 +134,7 @@ def test_empty_code() -> None:
         ("[1]", "Invalid ground_truth structure after parsing.", None),
         ("{}", "Invalid ground_truth structure after parsing.", None),
         ({"inputs": []}, "Invalid ground_truth structure after parsing.", None),
+        ({"outputs": []}, "Invalid ground_truth structure after parsing.", None),
     ],
 )
 def test_ground_truths_without_tests(ground_truth: object, reason: str, metric: str | None) -> None:
@@ -299,6 +300,7 @@ def test_a_grader_without_a_result(crash: str, is_valid: bool) -> None:
     failed = AppsResult(verdict=Verdict.JE, passed=0, total=1, graded=Graded(crash=crash))
     result = evaluated(problem(["1"], ["1"]), failed)
     assert (result.score, result.is_score_valid, result.reason) == (0.0, is_valid, crash)
+    assert list(result.metrics) == ["execution_error" if is_valid else "error"]
 
 
 def test_results_of_the_profile() -> None:
