@@ -104,8 +104,8 @@ class CompilerChecks:
             if error is not None:
                 failure = TargetLostError if target.is_remote and not target.is_only else TransientError
                 raise failure(f"the compiler on {target.name} does not work any more: {error}")
-        elif await self._check_error(std, target, language) is not None:
-            error = await self._check_error(compiled_rules(Language.CPP).known_good_standard, target, Language.CPP)
+        elif await self._known_good_error(std, target, language) is not None:
+            error = await self._known_good_error(compiled_rules(Language.CPP).known_good_standard, target, Language.CPP)
             if error is not None:
                 command = target.toolchain.command
                 advice = (
@@ -139,7 +139,7 @@ class CompilerChecks:
             )
         raise UnsuitableError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
 
-    async def _check_error(self, std: str, target: Target, language: Language) -> str | None:
+    async def _known_good_error(self, std: str, target: Target, language: Language) -> str | None:
         """Why the known good program does not compile with a standard; `None` if it does. Concurrent callers share one
         attempt.
 

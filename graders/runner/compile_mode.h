@@ -192,7 +192,7 @@ class Compilation {
     if (machine_.full()) PidNamespace::leave(machine_.own_pidns);
     theirs.reset();
     watch(s);
-    int64_t wall = now_us() - s.begun_us;
+    int64_t wall_us = now_us() - s.begun_us;
     s.pid_namespace.end();
     // For processes that were killed together with their parent, only the polled values are known.
     s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + kill_leftovers({}, s.process.pid));
@@ -211,7 +211,7 @@ class Compilation {
     Json line;
     line.open('{').member("step", number).member("code", s.process.code()).member("signal", s.process.signal());
     line.member("limit", name_of(s.limit)).member("killed", killed ? SIGKILL : 0).member("cpu_us", s.cpu_us);
-    line.member("wall_us", wall).member("memory_bytes", s.peak_bytes).member("output", s.output);
+    line.member("wall_us", wall_us).member("memory_bytes", s.peak_bytes).member("output", s.output);
     if (!header_.empty()) line.member("precompiled", true);
     line.close('}');
     lines_.end_line(line);
@@ -244,31 +244,31 @@ class Compilation {
     // the other order it would count twice. Orphans are children of ours, or of PID 1 of the namespace.
     std::vector<pid_t> processes = descendants(getpid());
     processes.erase(std::remove(processes.begin(), processes.end(), s.pid_namespace.pid()), processes.end());
-    int64_t cpu = 0, resident = 0;
+    int64_t cpu_us = 0, resident_bytes = 0;
     bool waits = !processes.empty();
     std::set<pid_t> parents, uninterruptible;
     for (pid_t pid : processes) {
       Sample sample = ProcFiles().read(pid, {}, true);
       ProcessTotals totals = read_totals(pid);
-      cpu += sample.cpu_us + totals.reaped_children_us;
+      cpu_us += sample.cpu_us + totals.reaped_children_us;
       s.peak_bytes = std::max(s.peak_bytes, sample.resident_bytes);
-      resident += sample.resident_bytes;
+      resident_bytes += sample.resident_bytes;
       waits &= sample.threads > 0 && !sample.runs;
       parents.insert(totals.parent);
       if (sample.waits) uninterruptible.insert(pid);
     }
     // A process in state D that has a child waits for it (vfork); any other waits for a disk, which is not idle.
     for (pid_t pid : uninterruptible) waits &= parents.count(pid) > 0;
-    int64_t waited = s.wait_clock.end_piece(s.stopwatch.look(now_us()), cpu);
-    if (waits) s.idle_us += waited;
-    s.cpu_us = std::max(s.cpu_us, cpu);
+    int64_t waited_us = s.wait_clock.end_piece(s.stopwatch.look(now_us()), cpu_us);
+    if (waits) s.idle_us += waited_us;
+    s.cpu_us = std::max(s.cpu_us, cpu_us);
     // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe (under
     // reduced isolation the pipes of its own processes are in /proc/self/fd), or sleep. It would reach its wall clock limit, which a
     // loaded machine can cause too.
     if (s.idle_us > plan_.cpu_ms * 1000) stop(s, Limit::Idle);
-    bool too_much_together = resident > 2 * plan_.memory_bytes && !executes_own_files();
+    bool too_much_together = resident_bytes > 2 * plan_.memory_bytes && !executes_own_files();
     if (s.peak_bytes > plan_.memory_bytes || too_much_together) stop(s, Limit::Memory);
-    if (spent_us_ + cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
+    if (spent_us_ + cpu_us > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
     if (static_cast<long>(processes.size()) > plan_.processes) stop(s, Limit::Processes);
     if (has_made_too_much()) stop(s, Limit::FileSize);

@@ -102,9 +102,9 @@ class Judge {
   void stop_at_limits() {
     if (!process.alive()) return;
     if (over(last.cpu_us)) stop(JudgeFault::Time, kOverCpu);
-    int64_t wall = stopwatch_.look(now_us());
-    if (fault == JudgeFault::None && wall_before_us + wall > spec_->wall_ms * 1000) {
-      ours = last.delay_us > wall / 2;
+    int64_t wall_us = stopwatch_.look(now_us());
+    if (fault == JudgeFault::None && wall_before_us + wall_us > spec_->wall_ms * 1000) {
+      ours = last.delay_us > wall_us / 2;
       stop(ours ? JudgeFault::Overload : JudgeFault::Stall, ours ? kTooBusy : "over its wall clock limit");
     }
     if (last.resident_bytes > spec_->memory_bytes) stop(JudgeFault::Memory, "over its memory limit");

@@ -127,17 +127,17 @@ class Stopwatch {
 // falls if a look misses a process.
 class WaitClock {
  public:
-  // Ends a piece, and returns how much of it was waiting. Both times count from the start; `busy`: CPU time and run-queue delay.
-  int64_t end_piece(int64_t wall, int64_t busy) {
-    int64_t before = std::exchange(waited_us_, waited_us(wall, busy));
-    ended_us_ = wall;
-    busy_us_ = busy;
+  // Ends a piece, and returns how much of it was waiting. Both times count from the start; `busy_us`: CPU time and run-queue delay.
+  int64_t end_piece(int64_t wall_us, int64_t busy_us) {
+    int64_t before = std::exchange(waited_us_, waited_us(wall_us, busy_us));
+    ended_us_ = wall_us;
+    busy_us_ = busy_us;
     return waited_us_ - before;
   }
   // How much of all wall clock was waiting, with the piece that has not ended.
-  int64_t waited_us(int64_t wall, int64_t busy) const {
-    int64_t worked = std::max<int64_t>(0, busy - busy_us_);
-    return waited_us_ + std::max<int64_t>(0, wall - ended_us_ - worked);
+  int64_t waited_us(int64_t wall_us, int64_t busy_us) const {
+    int64_t worked = std::max<int64_t>(0, busy_us - busy_us_);
+    return waited_us_ + std::max<int64_t>(0, wall_us - ended_us_ - worked);
   }
   int64_t ended_us() const { return ended_us_; }  // when the last piece ended
 
@@ -210,25 +210,25 @@ inline void require_lists_of_children(const char* list = "/proc/thread-self/chil
   if (!Fd(open(list, O_RDONLY | O_CLOEXEC))) system_fault("open %s (does the kernel lack CONFIG_PROC_CHILDREN?)", list);
 }
 
-// Kills and reaps every descendant that is not listed: processes that judges and steps left behind. Returns their CPU time.
+// Kills and reaps every descendant that is not listed: processes that judges and steps left behind. Returns their CPU time in us.
 // A process that is killed may have started others meanwhile, so it looks again until none is left. Those that are in `group` are
 // killed at once, so that they cannot start others faster than they are found.
 inline int64_t kill_leftovers(const std::vector<pid_t>& keep, pid_t group = 0) {
-  int64_t cpu = 0;
+  int64_t cpu_us = 0;
   for (int round = 0; round < 1000; round++) {
     std::vector<pid_t> left = descendants(getpid());
     left.erase(std::remove_if(left.begin(), left.end(),
                                 [&](pid_t pid) { return std::find(keep.begin(), keep.end(), pid) != keep.end(); }),
                  left.end());
-    if (left.empty()) return cpu;
+    if (left.empty()) return cpu_us;
     if (group > 0) kill(-group, SIGKILL);
     for (pid_t pid : left) kill(pid, SIGKILL);
     for (pid_t pid : left) {
       rusage usage;
-      if (wait4(pid, nullptr, 0, &usage) == pid) cpu += cpu_of(usage);
+      if (wait4(pid, nullptr, 0, &usage) == pid) cpu_us += cpu_of(usage);
     }
   }
-  return cpu;
+  return cpu_us;
 }
 
 inline void set_limit(__rlimit_resource_t resource, rlim_t value) {

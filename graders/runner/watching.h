@@ -252,8 +252,8 @@ class RunningTest : protected TestState {
 
   // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
-    int64_t wall = stopwatch_.look(now);
-    bool due = wall - wait_clock_.ended_us() >= kTickUs;  // early ticks are too short; a later one adds up their idle time too
+    int64_t wall_us = stopwatch_.look(now);
+    bool due = wall_us - wait_clock_.ended_us() >= kTickUs;  // early ticks are too short; a later one adds up their idle time too
     require_room_for_files(job_, test_);
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
@@ -263,23 +263,23 @@ class RunningTest : protected TestState {
     manager_.stop_at_limits();
     if (due && manager_.process.alive()) stop_flood();
     // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, idle time is not added up.
-    int64_t idle = !due || anybody(&Sample::runs) ? 0 : new_idle_us(wall);
+    int64_t idle_us = !due || anybody(&Sample::runs) ? 0 : new_idle_us(wall_us);
     unblock();
     discard_unread();
     if (anybody_alive()) {
-      idle_us_ += idle;
-      check_times(wall);
+      idle_us_ += idle_us;
+      check_times(wall_us);
     } else {
-      manager_idle_us_ += idle;
+      manager_idle_us_ += idle_us;
       if (manager_idle_us_ >= kManagerIdleUs) manager_.stop(JudgeFault::Stall, "does nothing, though all processes have ended");
     }
   }
 
   // Idle time since it was last added up: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
   // idle, nor for a process that the manager has started; only the wall clock of the test bounds it.
-  int64_t new_idle_us(int64_t wall) {
-    int64_t waited = wait_clock_.end_piece(wall, all_busy_us());
-    return waited == 0 || anybody(&Sample::waits) || manager_.has_busy_child() ? 0 : waited;
+  int64_t new_idle_us(int64_t wall_us) {
+    int64_t waited_us = wait_clock_.end_piece(wall_us, all_busy_us());
+    return waited_us == 0 || anybody(&Sample::waits) || manager_.has_busy_child() ? 0 : waited_us;
   }
 
   int64_t all_busy_us() const {
@@ -333,9 +333,9 @@ class RunningTest : protected TestState {
     if (!anybody_alive()) {
       manager_.more_ms = plan_.manager.cpu_ms;
     } else if (manager_.more_ms == 0) {
-      moved_at_limit_ = moved;
+      moved_bytes_at_limit_ = moved;
       manager_.more_ms = cpu_us / 1000 - plan_.manager.cpu_ms + kManagerMoreMs;  // on a busy machine it is seen late
-    } else if (moved > moved_at_limit_) {
+    } else if (moved > moved_bytes_at_limit_) {
       asks_without_end_ = true;
       for (Contestant& c : contestants_) stop_for_others(c);
       manager_.more_ms += plan_.manager.cpu_ms;
@@ -356,13 +356,13 @@ class RunningTest : protected TestState {
     if (file_size(file.get()) > bytes && ftruncate(file.get(), bytes) != 0) system_fault("cut what a program writes");
   }
 
-  void check_times(int64_t wall) {
+  void check_times(int64_t wall_us) {
     int64_t over_us = total_cpu_us() - cpu_stop_us(plan_.cpu_ms);
     int64_t manager_ms = plan_.has_manager() ? plan_.manager.cpu_ms : 0;
-    bool given_up = wall >= given_up_us(plan_.cpu_ms, manager_ms);
-    bool no_time_for_pages = given_up || wall >= plan_.pages_stop_us();
+    bool given_up = wall_us >= given_up_us(plan_.cpu_ms, manager_ms);
+    bool no_time_for_pages = given_up || wall_us >= plan_.pages_stop_us();
     if (over_us >= 0 && (no_time_for_pages || over_us >= cost_of_pages_us())) return stop_all_by_rule(Limit::Cpu);
-    if (given_up && wait_clock_.waited_us(wall, all_busy_us()) <= wall / 2) {
+    if (given_up && wait_clock_.waited_us(wall_us, all_busy_us()) <= wall_us / 2) {
       return judge_error(JudgeFault::Overload, TrustedProgram::Runner, kTooBusy);
     }
     // If a test is given up here, the machine's load does not explain its wall clock: the program was waiting, though no tick saw it.
@@ -471,7 +471,7 @@ class RunningTest : protected TestState {
   Fd held_in_, held_out_;  // only with an interactor
   Stopwatch stopwatch_;
   int64_t idle_us_ = 0, manager_idle_us_ = 0;
-  int64_t moved_at_limit_ = 0;  // how much the manager had read and written when it reached its CPU limit
+  int64_t moved_bytes_at_limit_ = 0;  // how much the manager had read and written when it reached its CPU limit
   bool asks_without_end_ = false;
   WaitClock wait_clock_;
 };

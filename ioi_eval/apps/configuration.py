@@ -18,7 +18,7 @@ from ioi_eval.errors import ODD_DATA, InputError, similar
 from ioi_eval.problems.apps_selection import Sampling
 
 
-def _texts(value: object, *others: type) -> bool:
+def _are_texts(value: object, *others: type) -> bool:
     """Whether a value is a text, or one of these other types, or a list of such."""
     return all(type(item) in (str, *others) for item in (value if isinstance(value, list) else [value]))
 
@@ -32,8 +32,8 @@ VALUES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         "a number of seconds above 0",
         lambda value: type(value) in (int, float) and 0 < value <= sys.float_info.max,
     ),
-    "filter_difficulty": ("a list of difficulties", _texts),
-    "task_ids": ("a list of ids, as 42 or apps_42", lambda value: _texts(value, int)),
+    "filter_difficulty": ("a list of difficulties", _are_texts),
+    "task_ids": ("a list of ids, as 42 or apps_42", lambda value: _are_texts(value, int)),
     "random_seed": ("a whole number", lambda value: type(value) is int),
 }
 """The keys that are read here, and for each what its value must be."""

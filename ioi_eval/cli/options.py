@@ -162,9 +162,9 @@ class ContestRules:
         Raises:
             InputError: the time scale is not a number, or is still `auto`: call `with_stored_time_scale` first.
         """
-        from ioi_eval.problems.time_scale import check_time_scale
+        from ioi_eval.problems.time_scale import read_time_scale
 
-        return check_time_scale(self.time_scale)
+        return read_time_scale(self.time_scale)
 
     def with_stored_time_scale(self, *, is_here: bool) -> Self:
         """These rules with a number in place of `auto`: that of this machine's stored calibration, which is printed.

@@ -13,7 +13,7 @@ from ioi_eval.problems.limits import check_time_limit
 LEAST_SCALE, MAX_SCALE = 0.1, 100.0
 
 
-def check_time_scale(text: str) -> float:
+def read_time_scale(text: str) -> float:
     """Read a time scale that a user gave."""
     try:
         scale = float(text)

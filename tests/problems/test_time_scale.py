@@ -10,7 +10,7 @@ import pytest
 from ioi_eval.errors import InputError
 from ioi_eval.model import Batch, Problem, ProblemKey
 from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.time_scale import check_time_scale, scaled, scaled_set
+from ioi_eval.problems.time_scale import read_time_scale, scaled, scaled_set
 
 PROBLEM = Problem(
     key=ProblemKey(year=2024, id="x"),
@@ -56,9 +56,9 @@ def test_a_scaled_limit_that_the_runner_does_not_accept_is_an_error(limit_s: flo
 def test_invalid_scales(text: str) -> None:
     """The message has the given text."""
     with pytest.raises(InputError, match=r"--time-scale .*must be auto, or a number from 0\.1 to 100"):
-        check_time_scale(text)
+        read_time_scale(text)
 
 
 def test_valid_scales() -> None:
     """Any decimal number in the range."""
-    assert [check_time_scale(text) for text in ("1", "0.1", "1.25", "1e2")] == [1.0, 0.1, 1.25, 100.0]
+    assert [read_time_scale(text) for text in ("1", "0.1", "1.25", "1e2")] == [1.0, 0.1, 1.25, 100.0]

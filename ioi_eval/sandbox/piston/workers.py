@@ -316,7 +316,8 @@ class WorkerList:
             del self._exploring[endpoint]
 
     async def _explore(self, url: URL) -> bool:
-        """Find out what an endpoint can do, and take it into service; or note why it cannot be used.
+        """Find out what an endpoint can do, and take it into service; or note why it cannot be used. Returns whether it
+        is used.
 
         One that is not listed any more when that is known is neither used nor noted.
         """
