@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ioi_eval.errors import InputError, RowError, UnsupportedError
+from ioi_eval.errors import InputError, RowError, UnsupportedError, listed
 from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import Extracted, encodable
 from ioi_eval.languages import all_names, language_called, rules_of, stated_name
@@ -229,5 +229,5 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
             raise row.error(f"{column} holds {name} twice")
         files[name] = SourceFile(path=name, content=encodable(text).encode("utf-8", "replace"))
     if files and not any(name.endswith(language.endings) for name in files):
-        raise row.error(f"{column} holds headers only: {', '.join(files)}")
+        raise row.error(f"{column} holds headers only: {listed(files)}")
     return tuple(files.values())

@@ -20,6 +20,7 @@ from ioi_eval.version import __version__
 FORMAT = 1
 EXAMPLES = 20  # the most examples of a kind; all are counted, and all are in results.jsonl
 KINDS = 100  # the most reasons that are counted separately
+_SHOWN_CHARS = 100  # of an example in a note: a column may have megabytes
 
 UNKNOWN = "unknown"
 """The time of a run in a summary that was made from rows alone."""
@@ -54,6 +55,7 @@ class ReasonCounts:
     def quoted(self, kind: str) -> str:
         """The first example of a reason, quoted, with the number of its rows if there are several."""
         text, count = next(iter(self.examples[kind].items()))
+        text = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
         return repr(text) if count == 1 else f"{text!r} ({count} rows)"
 
     def notes(self) -> list[str]:

@@ -389,6 +389,7 @@ def test_a_program_with_several_files(columns: dict[str, Any]) -> None:
         ),
         ({"source_files": {f"{'a' * 252}.cpp": "x"}}, "aaa.cpp', which is not the name of .*, of at most 255 bytes"),
         ({"source_files": {"a.h": "x"}}, "source_files holds headers only: a.h"),
+        ({"source_files": {f"{number}.h": "x" for number in range(12)}}, "headers only: .*, 9.h and 2 more"),
         ({"source_files": {"a.txt": "x"}}, r"the file 'a\.txt', which is not the name of a source in .* \(\.cpp, \.cc"),
         ({"source_files": {"a.cpp": "x"}, "language": "C"}, "the file 'a.cpp', .* in its language \\(.c\\)"),
         ({"source_files": {"a.cpp": 5}}, "source_files has 'a.cpp' with a value that is not text"),

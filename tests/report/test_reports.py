@@ -484,6 +484,9 @@ def test_an_unknown_target_subtask_is_noted() -> None:
     assert "1 row was written for a subtask that it does not have, such as '0': its target" in str(one.as_dict(RUN))
     add(one, NILE, "1", 1, 1, target="0")
     assert "2 rows were written for a subtask that it does not have, such as '0' (2 rows): " in str(one.as_dict(RUN))
+    long = Summary()
+    add(long, NILE, "0", 1, 1, target="x" * 1000)
+    assert f"such as '{'x' * 100}…': its target" in str(long.as_dict(RUN))
 
 
 def not_run(submission: Submission, outcome: CompileOutcome) -> JudgedSubmission:
