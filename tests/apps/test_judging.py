@@ -37,11 +37,16 @@ def judge_error(program: str | None) -> TestOutcome:
         (JudgingEnd.SANDBOX_FAILED, {"tests": (judge_error("checker"), judge_error(None))}),
         (JudgingEnd.NOT_JUDGEABLE, {"tests": (PASSED, judge_error("checker"))}),
         (JudgingEnd.NOT_JUDGEABLE, {"fault": RowFault.UNEQUAL}),
+        (JudgingEnd.RESULT, {"graded": Graded(crash="it fails on this row")}),
+        (JudgingEnd.SANDBOX_FAILED, {"graded": Graded()}),
+        (JudgingEnd.RESULT, {"verdict": Verdict.WA, "tests": (PASSED,)}),
     ],
 )
 def test_judge_errors_that_are_sandbox_failures(expected: JudgingEnd, of_result: dict[str, Any]) -> None:
-    """Failures of the user's own checker, or rows with a fault, are no failures of the sandbox."""
-    result = AppsResult(verdict=Verdict.JE, passed=0, total=2, **of_result)
+    """Failures of the user's own checker, or rows with a fault, are no failures of the sandbox. If another grader fails
+    on the row, that is its result.
+    """
+    result = AppsResult(**{"verdict": Verdict.JE, "passed": 0, "total": 2, **of_result})
     assert apps_facts(result).end is expected
 
 
