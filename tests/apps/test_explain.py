@@ -60,6 +60,15 @@ class Failing:
 
 
 @dataclass
+class Broken:
+    """An executor whose own code fails on the row."""
+
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:  # noqa: ARG002 - any program
+        """Judge a program."""
+        raise RecursionError("too deep")
+
+
+@dataclass
 class Stated:
     """An executor with a fixed result."""
 
@@ -86,6 +95,8 @@ def test_our_own_grader_must_be_usable() -> None:
     executors = cast("dict[str, AppsExecutor]", {OURS: Accepting(), "mcpbr": Unusable()})
     assert len(asyncio.run(grader_results(entry, PROBLEM, executors, unusable))) == 1
     assert unusable == {"mcpbr": "python3 is not installed"}
+    executors = cast("dict[str, AppsExecutor]", {OURS: Accepting(), "mcpbr": Accepting()})
+    assert len(asyncio.run(grader_results(entry, PROBLEM, executors, unusable))) == 1
     executors = cast("dict[str, AppsExecutor]", {OURS: Unusable(), "mcpbr": Accepting()})
     with pytest.raises(SetupError, match="python3 is not installed"):
         asyncio.run(grader_results(entry, PROBLEM, executors, {}))
@@ -108,6 +119,25 @@ def test_a_grader_that_stopped_does_not_differ_on_later_tests() -> None:
         executors = cast("dict[str, AppsExecutor]", {OURS: ours, grader: theirs})
         results = asyncio.run(grader_results(entry, problem, executors, {}))
         assert differing_tests(results) == differing
+    graded = Graded(codes=(False, False, False), rules=("one", "two", "three"))
+    theirs = Stated(AppsResult(verdict=Verdict.WA, passed=0, total=3, graded=graded))
+    executors = cast("dict[str, AppsExecutor]", {OURS: ours, "hendrycks": theirs})
+    _, shown = asyncio.run(grader_results(entry, problem, executors, {}))
+    assert [(test.result, test.passes, test.reason) for test in shown.tests] == [
+        ("False", False, rule) for rule in graded.rules
+    ]
+
+
+def test_reasons_are_one_short_line() -> None:
+    """Of a traceback it is the last line."""
+    entry = Judgeable(row=Row(source="dump", number=1, values={"code": "print(2)"}), candidate=CANDIDATE)
+    texts = {"": "right", "a\nb ": "a b", "Traceback\n  in f\nKeyError: 1\n": "KeyError: 1", "x" * 201: f"{'x' * 200}…"}
+    for text, shown in texts.items():
+        outcome = TestOutcome(test="0", verdict=Verdict.AC, score=1.0, message=text)
+        stated = Stated(AppsResult(verdict=Verdict.AC, passed=1, total=1, tests=(outcome,)))
+        executors = cast("dict[str, AppsExecutor]", {OURS: stated})
+        (ours,) = asyncio.run(grader_results(entry, PROBLEM, executors, {}))
+        assert [test.reason for test in ours.tests] == [shown]
 
 
 def test_our_failure_is_no_difference_between_graders() -> None:
@@ -118,3 +148,8 @@ def test_our_failure_is_no_difference_between_graders() -> None:
     assert not differ((ours, theirs))
     assert (ours.right, ours.we_failed) == (True, False)
     assert (theirs.right, theirs.we_failed, theirs.whole) == (None, True, "the answer was cut off")
+    executors = cast("dict[str, AppsExecutor]", {OURS: Accepting(), "mcpbr": Broken()})
+    ours, theirs = asyncio.run(grader_results(entry, PROBLEM, executors, {}))
+    assert not differ((ours, theirs))
+    assert (theirs.right, theirs.we_failed) == (None, True)
+    assert "judging this row" in theirs.whole
