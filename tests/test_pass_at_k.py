@@ -41,7 +41,7 @@ def test_pass_at_k_needs_k_samples_everywhere() -> None:
 def test_pass_at_k_refuses_impossible_arguments(counts: list[tuple[int, int]], k: int) -> None:
     """Impossible counts and k below 1 raise an error."""
     with pytest.raises(InputError):
-        pass_at_each_k(counts, (k,))
+        pass_at_each_k(counts, (2, k))
 
 
 @given(st.lists(st.tuples(st.integers(5, 300), st.floats(0, 1)), min_size=1, max_size=8))

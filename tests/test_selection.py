@@ -89,8 +89,12 @@ def test_solved_needs_the_verdict_ac() -> None:
     """The reference's scores are rounded: 0.9999 is shown as 1.0, and its verdict is PA."""
     nearly = make_row(SUBTASKS[2], (1.0, 0.0, 1.0))
     nearly["all_subtasks_results"][2]["status"] = "PA"
-    rows = [nearly, make_row(SUBTASKS[1]), make_row(SUBTASKS[2]), make_row(SUBTASKS[1])]
-    assert select(rows) == (0, 1, 2, 3)
+    half = make_row(SUBTASKS[2], (1.0, 0.0, 0.5))
+    for result in half["all_subtasks_results"]:
+        result["status"] = None
+    for first in (nearly, half):
+        rows = [first, make_row(SUBTASKS[1]), make_row(SUBTASKS[2]), make_row(SUBTASKS[1])]
+        assert select(rows) == (0, 1, 2, 3)
 
 
 def test_the_rest_is_filled_up_from_all_subtasks() -> None:
@@ -315,10 +319,21 @@ def test_the_reference_s_selection_is_reproduced_with_its_fault() -> None:
     rows.append(make_row(SUBTASKS[1], (0.0, 1.0, 0.0), metadata={"usage": {"completion_tokens": 1}}))
     assert selected_score(rows, select(rows)) == 100.0
     theirs = select_as_reference(rows)
-    assert theirs[:2] == (0, 1)
+    assert (theirs[:2], len(theirs)) == ((0, 1), 50)
     assert selected_score(rows, theirs) == 60.0
     assert select_as_reference([]) == ()
     assert select_as_reference([make_row(None), make_row(SUBTASKS[2])]) == (1, 0)
+
+
+def test_the_reference_s_turns() -> None:
+    """The subtasks take turns, the last one first; each hands in its row with the longest reasoning. After 50 rows the
+    turns end.
+    """
+    rows = [make_row(SUBTASKS[2], metadata={"usage": {"completion_tokens": tokens}}) for tokens in (1, 9)]
+    rows += [make_row(SUBTASKS[1]), make_row(SUBTASKS[2], code=None)]
+    assert select_as_reference(rows) == (1, 2, 0)
+    rows = [*[make_row(SUBTASKS[2])] * 40, *[make_row(SUBTASKS[1])] * 40]
+    assert sorted(select_as_reference(rows)) == [*range(25), *range(40, 65)]
 
 
 def test_select_first_takes_programs_that_compile() -> None:
