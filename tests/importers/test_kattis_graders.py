@@ -225,7 +225,8 @@ def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str, rule: tuple
         if check:
             changes |= {f"{folder}/{test}.{ending}": None for test in tests for ending in ("in", "ans")}
             changes |= {f"{folder}/all/{test}.{ending}": "1\n" for test in tests for ending in ("in", "ans")}
-            changes[f"{folder}/all/testdata.yaml"] = "grading: default\ngrader_flags: min\nrange: 0 1000\n"
+            flag = "min" if len(tests) > 1 else "max"  # of one test they are the same
+            changes[f"{folder}/all/testdata.yaml"] = f"grading: default\ngrader_flags: {flag}\nrange: 0 1000\n"
     nothing = {
         "data/sample/testdata.yaml": "accept_score: 0\nrange: 0 0\ngrading: custom\ngrader_flags: rescale 1000 0\n"
     }
