@@ -1,7 +1,7 @@
 // Checker of "Berths", protocol cms:  checker <input> <answer> <output>
 //
-// The score goes to the first line of stdout, words for a person to stderr, and the exit code is 0 whatever
-// the submission printed. Any other exit code says that the checker itself could not do its work.
+// The score goes to the first line of stdout, the message to stderr, and the exit code is 0 whatever
+// the submission printed. Any other exit code says that the checker itself failed.
 
 #include <algorithm>
 #include <cstdio>

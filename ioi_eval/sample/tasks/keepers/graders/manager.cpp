@@ -1,9 +1,9 @@
 // Manager of "Keepers":  manager <from 0> <to 0> <from 1> <to 1>  < input
 //
-// Hands each keeper his heights and passes numbers between them. In every round it hears one message from each
-// of them, and only then answers. The score goes to the first line of stdout, words for a person to stderr. It
-// exits with 0 whatever the programs do; when one of them dies, it reads the end of a file and gives 0, and the
-// judge, who sees the death, knows better.
+// Sends each keeper his heights, and each one's numbers to the other. In each round it reads one message from
+// each of them, and only then answers. The score goes to the first line of stdout, the message to stderr. It
+// exits with 0 whatever the programs do. If one of them crashes, the manager reads the end of a file and gives 0;
+// the judge sees the crash, and its verdict is RE.
 
 #include <algorithm>
 #include <csignal>
@@ -36,7 +36,7 @@ void say(int keeper, int number) {
 }
 
 [[noreturn]] void wrong(const std::string& why) {
-    for (int i = 0; i < keepers; ++i) say(i, -1);  // lets a stub that waits for a number go home
+    for (int i = 0; i < keepers; ++i) say(i, -1);  // a stub that waits for a number ends
     verdict(0, "Output isn't correct: " + why);
 }
 

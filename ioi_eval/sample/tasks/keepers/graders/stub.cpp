@@ -3,7 +3,7 @@
 //     manager                    stub
 //     n heights[0] … [n - 1]  →
 //                             ←  x number
-//     the other's number      →               or -1: the manager has heard enough
+//     the other's number      →               or -1: the stub ends
 //                             ←  m median
 
 #include "keepers.h"
@@ -28,7 +28,7 @@ int exchange(int number) {
 
 int main(int argc, char** argv) {
     if (argc != 4) return 1;
-    std::signal(SIGPIPE, SIG_IGN);  // a manager that has left is no reason to crash
+    std::signal(SIGPIPE, SIG_IGN);  // to write to a manager that has ended is no crash
 
     from_manager = std::fopen(argv[1], "r");  // the manager opens this one first
     to_manager = std::fopen(argv[2], "w");

@@ -1,8 +1,8 @@
 // Manager of "Lamps":  manager <from the program> <to the program>  < input
 //
-// Keeps the secret, answers measurements, counts them and gives the score: to the first line of stdout, with
-// words for a person on stderr. It exits with 0 whatever the program does; if the program dies, it reads the
-// end of a file and gives 0, and the judge, who sees the death, knows better.
+// Answers measurements, counts them and gives the score: to the first line of stdout, with a message on stderr.
+// It exits with 0 whatever the program does. If the program crashes, the manager reads the end of a file and
+// gives 0; the judge sees the crash, and its verdict is RE.
 
 #include <algorithm>
 #include <csignal>
@@ -32,11 +32,11 @@ void say(int number) {
 }
 
 [[noreturn]] void wrong(const std::string& why) {
-    say(-1);  // lets a stub that waits for an answer go home
+    say(-1);  // a stub that waits for an answer ends
     verdict(0, "Output isn't correct: " + why);
 }
 
-// One word of what the program sends. A word too long is as bad as a word that is wrong.
+// One word of what the program sends. A word that is too long is wrong.
 std::string hear() {
     char word[16];
     if (std::fscanf(from_program, "%15s", word) != 1) wrong("the program ended before it gave an answer");

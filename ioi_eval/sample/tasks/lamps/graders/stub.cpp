@@ -1,9 +1,9 @@
-// Linked with the submission: speaks with the manager on its behalf, through stdin and stdout.
+// Linked with the submission: asks the manager its questions, through stdin and stdout.
 //
 //     manager          stub
 //     n k         →
 //                 ←    ? first last
-//     count       →                         or -1: the manager has heard enough
+//     count       →                         or -1: the stub ends
 //                 ←    ! size a[0] a[1] …
 
 #include "lamps.h"
@@ -21,7 +21,7 @@ int measure(int first, int last) {
 }
 
 int main() {
-    std::signal(SIGPIPE, SIG_IGN);  // a manager that has left is no reason to crash
+    std::signal(SIGPIPE, SIG_IGN);  // to write to a manager that has ended is no crash
 
     int n, k;
     if (std::scanf("%d %d", &n, &k) != 2) return 0;

@@ -1,5 +1,5 @@
 // A sweep over arrivals and departures with a stack of free berths. Numbers the berths differently from the
-// model solution, which the checker must not mind.
+// model solution, which the checker must accept.
 
 #include "berths.h"
 

@@ -1,5 +1,5 @@
 // Tries every plan with one berth, then every plan with two, and so on. At most 6^6 plans in the first
-// subtask; with 200 ships the universe ends first.
+// subtask; with 200 ships far too many.
 
 #include "berths.h"
 

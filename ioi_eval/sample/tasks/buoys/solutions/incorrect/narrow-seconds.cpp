@@ -1,4 +1,4 @@
-// Seconds in 32 bits. That is enough for two subtasks out of three, and then the night wraps around.
+// Seconds in 32 bits. That is enough for two subtasks out of three, and overflows in the third.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Tells the whole night for each question and, once all batteries are empty, goes on saying so for ever.
+// Prints all flashes for each question and, once all batteries are empty, goes on without end.
 
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-// Lets the night happen, one flash after the other. The last subtask has up to 10^11 of them.
+// Simulates one flash after the other. The last subtask has up to 10^11 of them.
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Prints to standard output, which is nobody's channel in this task: harmless.
+// Prints to standard output, which this task does not use: harmless.
 
 #include "keepers.h"
 

@@ -1,5 +1,5 @@
-// Keeper 1 marks his heights on a scale of all heights up to the highest, a byte each: up to 1 GB, if it may.
-// So he stops at 128 MB, which is twice too much.
+// Keeper 1 marks his heights in a table of all heights up to the highest, with a byte for each. It ends at 128 MB,
+// twice the limit.
 
 #include "keepers.h"
 

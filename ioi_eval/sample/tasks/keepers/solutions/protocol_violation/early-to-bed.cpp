@@ -1,4 +1,4 @@
-// Keeper 1 knows enough one exchange before keeper 0 does, and does not stay up for him.
+// Keeper 1 knows the median one exchange before keeper 0 does, and leaves this one out.
 
 #include "keepers.h"
 

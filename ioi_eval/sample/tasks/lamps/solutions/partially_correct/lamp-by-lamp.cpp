@@ -1,4 +1,4 @@
-// Walks to every single lamp.
+// Measures each lamp alone.
 
 #include "lamps.h"
 

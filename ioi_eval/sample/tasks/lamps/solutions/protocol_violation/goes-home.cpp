@@ -1,4 +1,4 @@
-// Leaves by the back door after one measurement, with exit code 0.
+// Ends after one measurement without an answer, with exit code 0.
 
 #include "lamps.h"
 

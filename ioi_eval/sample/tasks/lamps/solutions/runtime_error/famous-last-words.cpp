@@ -1,5 +1,4 @@
-// Gives the right answer, hears no complaint, and dies while it cleans up. The manager is content; the
-// program crashed nevertheless.
+// Gives the right answer, and crashes when it ends. The manager gives full marks, but the program's verdict is RE.
 
 #include "lamps.h"
 

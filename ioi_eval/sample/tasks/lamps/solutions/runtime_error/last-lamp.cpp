@@ -1,4 +1,4 @@
-// Looks at the lamp after the last one: `at` throws, nobody catches, the program aborts in mid-conversation.
+// Looks at the lamp after the last one: `at` throws, and the program aborts before it has answered.
 
 #include "lamps.h"
 

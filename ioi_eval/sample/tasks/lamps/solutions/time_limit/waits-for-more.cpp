@@ -1,4 +1,4 @@
-// Reads from the manager behind the stub's back. Nothing was asked, so nothing comes: program and manager
+// Reads from the manager without the stub. Nothing was asked, so nothing comes: program and manager
 // wait for each other for ever and use no processor time at all.
 
 #include "lamps.h"
