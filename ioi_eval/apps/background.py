@@ -53,7 +53,10 @@ class Background:
             self._loop.close()  # it has descriptors, and a trainer that calls again may have no garbage collector
             raise
         if self._must_compile_runner():
-            _log.warning("first, the judge's own program (the runner) is compiled: about 10 s, once for each compiler")
+            _log.warning(
+                "first, the judge's own program (the runner) is compiled: 6 to 10 s of processor time, once for each"
+                " compiler"
+            )
         atexit.register(self.close)
 
     def score(self, problem: AppsProblem, code: str, settings: AppsSettings) -> AppsResult:

@@ -18,7 +18,7 @@ from ioi_eval.pipeline.result_store import RecordedResult
 from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
-from ioi_eval.report.rows import APPS_RESULTS, dump_columns, result_columns
+from ioi_eval.report.rows import RENAMED_FOR_APPS, dump_columns, result_columns
 
 APPS_RESULT_COLUMNS = (*result_columns("apps-result"), TEST_RESULTS)
 """Our columns of a row; the others (the problem's, the program's) have the same meaning as in a dump."""
@@ -29,7 +29,7 @@ def refused_row(entry: Refused) -> dict[str, Any]:
 
     Its problem's id is a text, as in rows that were judged: a table with `1` and `"1"` has two groups for one problem.
     """
-    row: dict[str, Any] = {**dict.fromkeys(APPS_RESULT_COLUMNS), **dump_columns(entry.row.values, APPS_RESULTS)}
+    row: dict[str, Any] = {**dict.fromkeys(APPS_RESULT_COLUMNS), **dump_columns(entry.row.values, RENAMED_FOR_APPS)}
     with suppress(RowError):
         row["problem_id"] = problem_of(entry.row)
     return {**row, TEST_RESULTS: [], "error": entry.message}
@@ -42,7 +42,7 @@ def result_row(entry: Judgeable[AppsCandidate], judged: RecordedResult[AppsResul
     if result.verdict is Verdict.NC:
         message = ": ".join(filter(None, (message, reason)))
     return {
-        **dump_columns(entry.row.values, APPS_RESULTS),
+        **dump_columns(entry.row.values, RENAMED_FOR_APPS),
         "submission": candidate.submission.id,
         "problem_id": candidate.problem.id,
         "instance_id": candidate.problem.instance_id,

@@ -39,8 +39,8 @@ CONTEST_RESULT_COLUMNS = result_columns("result")
 _FROM_THE_DUMP = frozenset({"code", "target_subtask"})
 """Columns of results that dumps have too, with the same meaning: their values come from the dump."""
 
-_RESULTS = frozenset(CONTEST_RESULT_COLUMNS) - _FROM_THE_DUMP
-APPS_RESULTS = frozenset((*result_columns("apps-result"), TEST_RESULTS, "all_subtasks_results"))
+_RENAMED_FOR_CONTESTS = frozenset(CONTEST_RESULT_COLUMNS) - _FROM_THE_DUMP
+RENAMED_FOR_APPS = frozenset((*result_columns("apps-result"), TEST_RESULTS, "all_subtasks_results"))
 """The columns of a dump that results for APPS rename: ours, and that by which readers know results of contests."""
 
 RECOGNIZED_BY = ("fingerprint", "duplicate_of", "all_subtasks_results")
@@ -131,7 +131,7 @@ class ResultColumns:
         if reason and judged.result.verdict is Verdict.NC:
             ours = {**ours, "compile_message": f"{ours['compile_message']}: {reason}"}
         return {
-            **dump_columns(row, _RESULTS),
+            **dump_columns(row, _RENAMED_FOR_CONTESTS),
             # of a program of several files the dump's value, so that the row can be judged again
             "code": row["code"] if submission.sources and row.get("code") is not None else submission.code,
             "target_subtask": target_subtask,
@@ -150,7 +150,12 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
     """The row of a submission that cannot be judged, so that every row of the dump has a result row. The reason says
     what to do, too."""
     lists: dict[str, Any] = {name: [] for name in ("all_subtasks_results", "fixes", "attempted")}
-    return {**dict.fromkeys(CONTEST_RESULT_COLUMNS), **dump_columns(row, _RESULTS), **lists, "error": reason}
+    return {
+        **dict.fromkeys(CONTEST_RESULT_COLUMNS),
+        **dump_columns(row, _RENAMED_FOR_CONTESTS),
+        **lists,
+        "error": reason,
+    }
 
 
 def dump_columns(row: Mapping[str, Any], results: frozenset[str]) -> dict[str, Any]:
@@ -183,7 +188,7 @@ def name_in(row: Mapping[str, Any], column: str) -> str:
     renamed, base = f"dump_{column}", column
     if renamed not in row or not is_of_results(row):
         return column
-    results = _RESULTS if "all_subtasks_results" in row else APPS_RESULTS
+    results = _RENAMED_FOR_CONTESTS if "all_subtasks_results" in row else RENAMED_FOR_APPS
     while base not in results and base.startswith("dump_"):
         base = base.removeprefix("dump_")
     return renamed if base in results else column
