@@ -40,6 +40,8 @@ _NO_MORE_NAMESPACES = (
 )
 _NO_BWRAP = "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
 _FILTER = "a seccomp filter forbids {what} (containers have one by default)"
+_ONLY_IN_BWRAP = {"pivot_root": "pivot_root", "set hostname": "sethostname"}
+"""Words of bwrap's messages about the calls that `unshare` does not make, and these calls."""
 _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
 
 
@@ -57,8 +59,9 @@ def why_no_box(before: Sequence[str], stderr: str | None, *, proc: Path = _PROC)
         return f"{_NO_BWRAP}, and {cause}" if cause else _NO_BWRAP
     if cause:
         return cause
-    if is_filtered(proc) and "pivot_root" in stderr:
-        return f"{_FILTER.format(what='pivot_root')}; {_CONTAINER}"
+    refused = next((call for words, call in _ONLY_IN_BWRAP.items() if words in stderr), None)
+    if refused and is_filtered(proc):
+        return f"{_FILTER.format(what=refused)}; {_CONTAINER}"
     failure = _failure((*before, *_OWN_PROC))
     return f"bwrap cannot make a box here: {_plain(stderr)}" + (f" ({failure})" if failure else "")
 

@@ -227,6 +227,15 @@ def test_otherwise_the_message_is_bwraps(tmp_path: Path) -> None:
     assert message == "bwrap cannot make a box here: bwrap: something."
 
 
+def test_a_filter_that_forbids_sethostname(tmp_path: Path) -> None:
+    """As with rootless Podman and `unmask=ALL`: the message names the filter and the option, not only bwrap's words."""
+    _kernel(tmp_path, self__status="Name:\tx\nSeccomp:\t2\n")
+    stderr = "bwrap: Can't set hostname to box: Operation not permitted"
+    message = why_no_box(("true",), stderr, proc=tmp_path)
+    assert message.startswith("a seccomp filter forbids sethostname (")
+    assert BOTH in message
+
+
 def test_a_missing_bwrap_is_not_the_only_cause(tmp_path: Path) -> None:
     """In a container that forbids user namespaces, installing bwrap is not enough: both causes are named."""
     _kernel(tmp_path, self__status="Name:\tx\nSeccomp:\t2\n")
