@@ -44,6 +44,7 @@ _COMPILED = (".cpp", ".cc", ".c")
 _CODE_ENDINGS = (*_COMPILED, ".py", ".sh", *CMS_HEADERS)
 _OUTPUT_ENDINGS = (".out", ".ans")
 _GET_ALL = "get the complete package"
+_POINTS_OF_UOJ = re.compile(r"^[ \t]*(?:n_subtasks|point_score_\d+)\b", re.MULTILINE)
 _TEST_LIKE = re.compile(
     r"(?:tests?|testcases|data|inputs?|outputs?|in|out)(?:/.*)?\.(?:zip|tar|t?gz|in|inp|out|a|ans|txt|dat)",
     re.IGNORECASE,
@@ -298,8 +299,11 @@ def _stated_subtasks(package: Package) -> dict[str, RowValues]:
     others = [str(file) for file in found if file not in directly]
     package.leave_out("because they are not directly in subtasks/", others)
     if not directly:
-        if uoj := next((name for name in package.names() if PurePosixPath(name).name == "problem.conf"), None):
-            raise UnsupportedError(f"{uoj} states the subtasks in UOJ's format, which is not read; add subtasks/*.json")
+        for name in (name for name in package.names() if PurePosixPath(name).name == "problem.conf"):
+            if _POINTS_OF_UOJ.search(package.text(name)):
+                raise UnsupportedError(
+                    f"{name} states the points in UOJ's format, which is not read; add subtasks/*.json"
+                )
         package.notes.append(
             "there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points"
         )

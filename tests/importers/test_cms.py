@@ -591,11 +591,19 @@ def test_package_without_subtasks_is_a_sum(tmp_path: Path) -> None:
     assert any("no subtasks/*.json" in note for note in task.notes)
 
 
-def test_subtasks_of_uoj_are_refused(tmp_path: Path) -> None:
-    """Its `problem.conf` says which tests are a subtask: the tests are not worth equal parts."""
+@pytest.mark.parametrize("stated", ["n_tests 3\nn_subtasks 2\n", "point_score_1 30\r\n"])
+def test_points_of_uoj_are_refused(tmp_path: Path, stated: str) -> None:
+    """Its `problem.conf` says what a subtask or a test is worth: the tests are not worth equal parts."""
     lost = {f"subtasks/{name}.json": None for name in ("00-samples", "01-small", "02-full")}
-    with pytest.raises(UnsupportedError, match=r"tests/problem\.conf states the subtasks in UOJ's format"):
-        read(tmp_path, **lost, **{"tests/problem.conf": "n_subtasks 2\n"})
+    with pytest.raises(UnsupportedError, match=r"tests/problem\.conf states the points in UOJ's format"):
+        read(tmp_path, **lost, **{"tests/problem.conf": stated})
+
+
+def test_equal_points_of_uoj_are_taken(tmp_path: Path) -> None:
+    """Without these values its tests are worth equal parts there, too."""
+    lost = {f"subtasks/{name}.json": None for name in ("00-samples", "01-small", "02-full")}
+    task = read(tmp_path, **lost, **{"tests/problem.conf": "use_builtin_judger on\nn_tests 3\ntime_limit 1\n"})
+    assert any("no subtasks/*.json" in note for note in task.notes)
 
 
 def test_differences_from_cms_are_noted(tmp_path: Path) -> None:
