@@ -28,7 +28,7 @@ def test_a_line_of_the_log_says_that_the_runner_is_compiled(
     targets = first._sandbox.targets()
     first.close()
     assert caplog.messages == [
-        "first, the judge's own program (the runner) is compiled: about 10 s, once for each compiler"
+        "first, the judge's own program (the runner) is compiled: 6 to 10 s of processor time, once for each compiler"
     ]
     for target in targets:
         ArtifactStore(tmp_path).put(runner_key(target.toolchain), b"runner")
