@@ -274,10 +274,13 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
         async def ability(url: str) -> Abilities:
             try:
                 bundled, no_bundled = classic, no_classic = await _explored(for_bundled, url)
-                if bundled is None or bundled.installed.starter is not Starter.IOI_EVAL:  # which supports both
-                    classic, no_classic = await _explored(for_classic, url)
             except SandboxError as error:  # it does not answer, also if it is asked for the other profile
                 return Abilities(url=url, bundled=None, classic=None, why_not=(_without_url(error, for_bundled, url),))
+            if bundled is None or bundled.installed.starter is not Starter.IOI_EVAL:  # which supports both
+                try:
+                    classic, no_classic = await _explored(for_classic, url)
+                except SandboxError as error:  # what was found out before holds
+                    classic, no_classic = None, _without_url(error, for_classic, url)
             has_own_scripts = classic is not None and classic.installed.starter is Starter.CMS_IOI
             not_by_default = f"cms_ioi: {NOT_BY_DEFAULT}" if bundled is None and has_own_scripts else ""
             why_not = tuple(filter(None, (no_bundled, no_classic, not_by_default)))

@@ -20,6 +20,7 @@ from ioi_eval.cli.cluster import abilities
 from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _attempt, _isolation
 from ioi_eval.doctor.workers import _exploration_findings, _without_repetitions
+from ioi_eval.errors import UnavailableError
 from ioi_eval.jobs.find_runner import runner_key
 from ioi_eval.model import Isolation, Profile, TestOutcome, Verdict
 from ioi_eval.sandbox.findings import NOT_BY_DEFAULT, bad, fine
@@ -188,6 +189,19 @@ def test_a_worker_with_only_cms_ioi_cannot_be_used_by_default(monkeypatch: pytes
     assert known.why_not == ("no package", f"cms_ioi: {NOT_BY_DEFAULT}")
     findings = {finding.what: finding for finding in _exploration_findings(explored(Starter.CMS_IOI))}
     require(findings, {"package": (Severity.BAD, "cluster install", NOT_BY_DEFAULT)})
+
+
+def test_a_worker_that_fails_in_the_classic_profile_only_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its package `cms_ioi` may not answer, or the worker only later: runs with the other profile use it."""
+
+    async def found(prober: Prober, endpoint: str) -> tuple[Worker | None, str]:
+        if prober._profile == "classic":
+            raise UnavailableError(f"{prober.address(endpoint)}: no answer")
+        return explored(Starter.BASH), ""
+
+    monkeypatch.setattr("ioi_eval.cli.cluster._explored", found)
+    [known] = asyncio.run(abilities(["http://127.0.0.1:2000"]))
+    assert (known.is_usable, known.classic, known.why_not) == (True, None, ("no answer",))
 
 
 def test_all_faults_are_reported_at_once(start: Any, artifacts: ArtifactStore) -> None:
