@@ -8,7 +8,8 @@
     check/ or cor/        the source of checker (or correttore) or manager
 
 If `task.yaml` omits a value, CMS's default is used: programs read `input.txt` and write `output.txt`, and points have
-no decimals. Judge programs are read as sources or scripts; compiled ones may only run on the author's machine.
+no decimals. Limits are the exception, as CMS sets none: the memory limit is 2 GiB then, and the user must give the time
+limit. Judge programs are read as sources or scripts; compiled ones may only run on the author's machine.
 
 Source: CMS, `cmscontrib/loaders/italy_yaml.py`.
 """

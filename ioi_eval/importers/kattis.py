@@ -1,9 +1,10 @@
 """Problem packages in the Kattis format, as Kattis, DOMjudge and many contests use it: `problem.yaml`, `data/`, …
 
-Pass-fail and scoring problems with the default output validator or the package's own, also interactive ones. The
-format states no time limit: Kattis derives it, DOMjudge has files for it. If these are missing, the user must give it.
+Pass-fail and scoring problems with the default output validator or the package's own, also interactive ones. The time
+limit is that of `problem.yaml` (in the format since version 2023-07) or of DOMjudge's files. If none is stated, the
+user gives it, or has it derived from the submissions as Kattis does.
 
-Source: Kattis problem package format, version "legacy"; DOMjudge manual, "Problem format".
+Source: Kattis problem package format, versions "legacy" and 2025-09; DOMjudge manual, "Problem format".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads what a Kattis package of version 2025-09 states about its submissions in `submissions/submissions.yaml`.
 
-For each glob pattern, `permitted` lists the verdicts that tests may have; at least one test must have a verdict from
+For each glob pattern, `permitted` lists the verdicts that tests may have. At least one test must have a verdict from
 `required`. Here a subtask has the verdict of its first test with the lowest score. So the expected verdict is AC if
 only AC is permitted; otherwise any permitted verdict, without AC if another verdict is required. Points are compared as
 stated. A note names statements that have no counterpart here (a judge's message, single tests).

@@ -1,8 +1,8 @@
 """Programs of a Kattis package except submissions: the output validator, and code that is compiled with submissions.
 
-A validator is one source in C++, C or Python, or the script `build` makes it, as a program `run`.
-Python is Python 3, whatever the first line says: Kattis goes by the ending. A script and all files beside it become
-files of the problem. It runs in a box, where checkers are compiled.
+A validator is one source in C++, C or Python, or a script `build` that writes the validator as a program `run`.
+Python is Python 3, whatever the first line says: Kattis goes by the ending. The script `build` and all files beside it
+become files of the problem. It runs where checkers are compiled, in a box.
 
 Source: Kattis problem package format, "Programs", "Output Validators", "Included Code".
 """

@@ -1,8 +1,9 @@
 """Submissions of a Kattis problem package, and what is stated about them.
 
 A directory's name is a verdict (`submissions/wrong_answer/`). DOMjudge's `@EXPECTED_RESULTS@:` in a source names one or
-several verdicts, of which one is expected; it has precedence over the directory, unless the directory's verdict is one
-of several. `@EXPECTED_GRADES@` names a verdict for each test group below `secret/`.
+several verdicts, of which one is expected, and the directory then does not count. But if it names several, and the
+directory's verdict is one of them, only the directory's is expected. `@EXPECTED_GRADES@` names a verdict for each test
+group below `secret/`.
 
 Python 2 is not judged; a note names such submissions.
 

@@ -1,8 +1,9 @@
 """Problems in the layout of Library Checker: `info.toml`, `in/`, `out/`, a checker on testlib, `sol/`.
 
 Its tests are generated (`generate.py`), and `hash.json` has their hashes. A problem is one subtask of all tests. For a
-solution the problem states a status that must occur, and others that may occur. Our verdict is that of the first test
-that fails, so it must be one of all these. Older problems state `wrong = true` for a solution that fails.
+solution the problem states a status that must occur on some test, and others that may occur. Our verdict is that of
+the first test that fails, so any of the stated statuses is expected. Older problems state `wrong = true` for a solution
+that fails.
 
 A solution includes a header beside it, `../acl.h`, or one of the repository's `common/`, and these include others. Rows
 have one directory, so each header keeps only the last part of its path, and `#include` lines are changed accordingly.

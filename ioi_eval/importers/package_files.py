@@ -1,8 +1,8 @@
 """The files of a package on disk: a directory, a zip, or a tar in any compression. Only this module opens them.
 
 A package was downloaded, so it is not trusted. Only regular files inside it are read, up to a size limit. A link may
-only lead to another file of the package. (Reading a FIFO would wait for ever, and `/dev/zero` never ends.) Archives are
-expanded only up to a multiple of their size.
+only lead to another file of the package. (Reading a FIFO would wait for ever, and `/dev/zero` never ends.) Archives may
+expand to 2 GiB, or to 100 times their size if that is more, and never to more than 32 GiB.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _MAX_ENTRIES = 200_000
 DEEPEST = 64
 _LEAST_EXPANDED, _MAX_EXPANDED = 2 << 30, 32 << 30
 _RATIO = 100
-"""An archive may expand to 2 GiB, or to a hundred times its size if that is more. Random data of contests shrinks to a
-third, uniform data to a thousandth."""
+"""An archive may expand to `_RATIO` times its size, but at least `_LEAST_EXPANDED` and at most `_MAX_EXPANDED` bytes are
+allowed. Random data of contests shrinks to a third, uniform data to a thousandth."""
 _KEPT_FREE = 1 << 30
 _LARGEST_INNER_ZIP = 256 << 20
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})

@@ -1,6 +1,6 @@
 """Makes the tests that a standard package of Polygon lacks: inputs by its generators, answers by its main solution.
 
-All are made when the first is read, in a box without network: each program is compiled once, and runs once for each
+All are made when the first is read, in boxes without network: each program is compiled once, and runs once for each
 test. They are kept in a temporary directory as long as the imported task exists. The random numbers of testlib are the
 same on every machine; those of other generators need not be.
 
