@@ -121,7 +121,7 @@ def _count(value: object) -> int:
     if isinstance(value, str) and WHOLE.fullmatch(value):
         value = int(value)
     if not is_whole(value) or not 1 <= value <= _MAX_TESTS:
-        raise InputError(f"n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
+        raise InputError(f"n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 to {_MAX_TESTS:,}")
     return value
 
 

@@ -122,8 +122,9 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
             table = _table(ask, group)
             if table is None:
                 raise UnsupportedError(
-                    f"{source} for {group.path} {rule}. If scores are whole numbers, other whole points are supported,"
-                    " which fall with the highest score of the tests, from the end of the group's range"
+                    f"{source} for {group.path} {rule}. If scores are whole numbers, another rule is supported: whole"
+                    " points that never rise as the highest score of the tests rises, and for the score 0 are the end"
+                    " of the group's range"
                 )
             rule = table
         rules[group.path] = rule

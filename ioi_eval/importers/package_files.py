@@ -33,8 +33,8 @@ _MAX_ENTRIES = 200_000
 DEEPEST = 64
 _LEAST_EXPANDED, _MAX_EXPANDED = 2 << 30, 32 << 30
 _RATIO = 100
-"""An archive may expand to `_RATIO` times its size, but at least `_LEAST_EXPANDED` and at most `_MAX_EXPANDED` bytes are
-allowed. Random data of contests shrinks to a third, uniform data to a thousandth."""
+"""An archive may expand to `_RATIO` times its size. This limit is at least `_LEAST_EXPANDED` bytes, and at most
+`_MAX_EXPANDED`. Random data of contests shrinks to a third, uniform data to a thousandth."""
 _KEPT_FREE = 1 << 30
 _LARGEST_INNER_ZIP = 256 << 20
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
@@ -111,7 +111,7 @@ class _Directory(PackageFiles):
                 deep = f"is deeper than {DEEPEST} directories"
                 what = deep if depth > DEEPEST else f"holds over {_MAX_ENTRIES:,} files"
                 raise InputError(
-                    f"{self.where} {what} ({prefix}{name}), which no package does; give the package's own directory"
+                    f"{self.where} {what} ({prefix}{name}), more than a package may; give the package's own directory"
                 )
             if is_junk(name):
                 continue
@@ -159,7 +159,7 @@ class _Tar(PackageFiles):
         for info in tar_members(plain, where):
             members.append(info)
             if len(members) > _MAX_ENTRIES:
-                raise InputError(f"{where} holds more than {_MAX_ENTRIES:,} files; give a package")
+                raise InputError(f"{where} holds more than {_MAX_ENTRIES:,} files, more than a package may")
         _check_expanded(where, sum(info.size for info in members), where.stat().st_size)
         links = tuple(info.name for info in members if info.issym() or info.islnk())
         super().__init__(where, {info.name: info for info in members if info.isfile()}, links)

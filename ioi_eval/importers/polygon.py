@@ -159,7 +159,9 @@ def _tests(testset: Element) -> list[PolygonTest]:
         raise InputError(f"{wrong!r} in {ROOT_FILE} is not a pattern of paths such as tests/%02d")
     count = testset.findtext("test-count", "").strip()
     elements = testset.findall("tests/test") or [Element("test")] * (int(count) if _COUNT.fullmatch(count) else 0)
-    if not 0 < len(elements) <= _MAX_TESTS or str(len(elements)) != count:
+    if len(elements) > _MAX_TESTS:
+        raise InputError(f"{ROOT_FILE} has {len(elements):,} tests, more than a package may ({_MAX_TESTS:,})")
+    if not elements or str(len(elements)) != count:
         raise InputError(f"test-count is {count!r} in {ROOT_FILE}, which lists {len(elements)} tests")
     return [
         PolygonTest(

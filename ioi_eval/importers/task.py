@@ -30,7 +30,7 @@ from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 RowValues = dict[str, Any]
 _ASKS_FOR_RESULT = b"readBothGraderResults"  # in a checker
-_NO_ANSWER = ("SV", "PV", "WA", "FAIL")  # a grader's results that say that the program, here the model solution, failed
+_NO_ANSWER = ("SV", "PV", "WA", "FAIL")  # results of a grader with which a program failed
 _LANGUAGES = {
     **{ending: member.value for member in Language for ending in member.endings},
     **{".py3": "python", ".java": "java", ".pas": "pascal", ".go": "go", ".cs": "csharp"},

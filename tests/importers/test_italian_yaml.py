@@ -458,6 +458,10 @@ def test_score_type_parameters_without_the_number_of_tests(tmp_path: Path) -> No
         ({"gen/GEN": "1 2 #COPY: x\n"}, "gen/GEN, line 1 has both a test and a command"),
         ({"gen/GEN": None}, "neither gen/GEN nor n_input in task.yaml says how many tests there are"),
         ({"gen/GEN": None, "task.yaml": f"{TASK['task.yaml']}n_input: many\n"}, "n_input is 'many' in task.yaml"),
+        (
+            {"gen/GEN": None, "task.yaml": f"{TASK['task.yaml']}n_input: 100001\n"},
+            "n_input is 100001 in task.yaml; it must be a whole number from 1 to 100,000",
+        ),
         ({"task.yaml": f"{TASK['task.yaml']}n_input: '{'9' * 5000}'\n"}, "n_input is '999"),
         (
             {"task.yaml": f"{TASK['task.yaml']}output_only_testcases: 0,{'9' * 5000}\n"},

@@ -334,7 +334,7 @@ def test_points_of_whole_scores_become_a_table(tmp_path: Path, name: str) -> Non
 def test_points_that_no_table_can_have_are_refused(tmp_path: Path, inner: str, grader: dict[str, object]) -> None:
     """Otherwise a submission would get other points than from the grader."""
     require_full_isolation()
-    with pytest.raises(UnsupportedError, match="If scores are whole numbers, other whole points are supported"):
+    with pytest.raises(UnsupportedError, match="If scores are whole numbers, another rule is supported: whole points"):
         read(tmp_path, SCORING, **with_counts(inner, **grader))  # type: ignore[arg-type]
 
 

@@ -112,13 +112,14 @@ def read_problem(tmp_path: Path, changes: Mapping[str, object] | None = None, **
         (">1500<", f">{'9' * 400}<", "time-limit is '9{400}' in problem.xml; it must be a whole number"),
         (">268435456<", f">{'9' * 5000}<", "memory-limit is '9{5000}' in problem.xml; it must be a whole number"),
         (f"<tests>{TESTS}</tests>", "", "test-count is '9{12}' in problem.xml, which lists 0 tests"),
+        (f"<tests>{TESTS}</tests>", "<!-- -->", "problem.xml has 10,001 tests, more than a package may .10,000"),
     ],
 )
 def test_settings_that_are_no_usable_value(tmp_path: Path, old: str, new: str, words: str) -> None:
     """The import ends with a message, also if a pattern is empty or a number has very many digits."""
     text = problem_xml().replace(old, new)
-    if not new:
-        text = text.replace("<test-count>6<", f"<test-count>{'9' * 12}<")
+    if "<tests>" in old:
+        text = text.replace("<test-count>6<", f"<test-count>{10_001 if new else '9' * 12}<")
     with pytest.raises(InputError, match=words):
         read(tmp_path, {"problem.xml": text})
 
