@@ -24,7 +24,7 @@ class TrackerProcess:
     """Passes events to a separate process, in which wandb or trackio runs.
 
     So that package can neither slow down nor end the run if it waits for a network, starts threads, or fails. If the
-    process is too slow for an event, the event is left out.
+    process reads too slowly, so that the pipe to it is full, events are left out.
 
     `tracker` is the package's name, and perhaps a project after a colon: `wandb`, `trackio:olympiad`.
     """
@@ -32,7 +32,8 @@ class TrackerProcess:
     def __init__(self, tracker: str, say: Callable[[str], None]) -> None:
         package, _, project = tracker.partition(":")
         if package not in TRACKERS:
-            raise InputError(f"--track {tracker}: there is {' and '.join(TRACKERS)}, each also as NAME:PROJECT")
+            known = " and ".join(TRACKERS)
+            raise InputError(f"--track {tracker} is unknown; {known} are supported, also with a project (NAME:PROJECT)")
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:  # without origin, it is only a directory with that name
             raise InputError(

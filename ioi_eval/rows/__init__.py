@@ -1,8 +1,8 @@
 """Reads rows: from JSONL (also gzipped), Parquet, directories of these, saved data sets, and the Hub.
 
-Every source streams: only the current row is in memory, and memory-mapped data stays on disk. A source can be read any
-number of times, in the same order. If something cannot be read, an `InputError` says where and what to do; nothing is
-skipped silently.
+Every source streams: only the current row of JSONL is in memory, or a small batch of decoded rows of a table, and
+memory-mapped data stays on disk. A source can be read any number of times, in the same order. If something cannot be
+read, an `InputError` says where and what to do; nothing is skipped silently.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ _ADVICE = {
 _ROWS = (*ENDINGS, ".jsonl.zst", ".jsonl.bz2", ".jsonl.xz", ".ndjson", ".arrow")
 """Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
 _UNREAD = (".csv", ".json")
-"""Files of a directory that may have rows or something else (of JSON: lists). They are not read, as warnings say."""
+"""Files of a directory that may have rows or something else. They are not read, and a warning names them. (A JSON file
+counts only if it begins with a list.)"""
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a directory is a saved data set, with splits and without."""
 
@@ -108,7 +109,8 @@ def open_source(
     hub = _HUB_ID.fullmatch(str(spec))
     if hub is None or not is_hub_name(str(spec)):
         is_list = "," in str(spec) and all(map(os.path.exists, str(spec).split(",")))
-        advice = "give one; a directory of such files is one" if is_list else "check the path"
+        several = "give one source of rows, such as a directory with all of these files"
+        advice = several if is_list else "check the path"
         raise InputError(f"there is no file or directory {spec}; {advice}")
     from ioi_eval.rows.hub import HubSource
 
@@ -165,7 +167,7 @@ def joined_dumps(sources: Sequence[tuple[str, Source]]) -> Source:
     for directory, path in product([path for path in paths if os.path.isdir(path)], paths):
         if directory != path and Path(path).is_relative_to(directory):
             outer, inner = names[paths.index(directory)], names[paths.index(path)]
-            raise InputError(f"{inner} lies in {outer}, all of which is read; give each dump once")
+            raise InputError(f"{inner} is in {outer}, whose files are all read; give each dump once")
     if len(sources) == 1:
         return sources[0][1]
     return Chain([source for _, source in sources], ", ".join(source.describe() for _, source in sources))
@@ -224,7 +226,7 @@ def _files_with_rows(path: Path) -> list[Path]:
 
 
 def _may_have_rows(file: Path) -> bool:
-    """Whether a file is none of JSON, or has a list: an object is a description of the data set."""
+    """Whether a file is not JSON, or is a list in JSON. (A JSON object describes the data set.)"""
     if not (file.name.endswith(".json") and file.is_file()):
         return True
     with file.open("rb") as opened:

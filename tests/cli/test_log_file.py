@@ -181,7 +181,7 @@ def test_an_unknown_tracker(start: Start, write: Write, tmp_path: Path, command:
     """All commands that judge contests take `--track`, and refuse an unknown service before they start."""
     write("a.jsonl", submission_row("one"))
     ended = start(*command, "--problems", "p.jsonl", "--tests", "t.jsonl", "--track", "mlflow")
-    assert (ended.returncode, ended.stderr.count("--track mlflow: there is wandb and trackio")) == (2, 1)
+    assert (ended.returncode, ended.stderr.count("--track mlflow is unknown; wandb and trackio")) == (2, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 

@@ -121,7 +121,7 @@ def test_a_tracker_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(
     ("tracker", "words"),
-    [("mlflow", "there is wandb and trackio"), ("trackio", r"pip install '\.\[trackio\]'")],
+    [("mlflow", "is unknown; wandb and trackio are supported"), ("trackio", r"pip install '\.\[trackio\]'")],
 )
 def test_a_missing_tracker(tracker: str, words: str) -> None:
     """The message says what to install."""

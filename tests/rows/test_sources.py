@@ -342,7 +342,7 @@ def test_two_files_with_a_comma_between_them(tmp_path: Path, monkeypatch: pytest
     """The message says how to give several."""
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"no file or directory a.jsonl,a.jsonl; give one; a directory of such files"):
+    with pytest.raises(InputError, match=r"no file or directory a.jsonl,a.jsonl; give one source .*directory with all"):
         open_source("a.jsonl,a.jsonl")
 
 
