@@ -1,8 +1,8 @@
 """Tests what a program can do in the box where it is judged.
 
 The probe (`graders/probe.cpp`) is compiled and run like any submission, with one attempt for each test. So a finding
-shows what is really prevented, not what a kernel version promises: an attempt that succeeds is a hole, whatever the
-settings are.
+shows what is really prevented, not what a kernel version promises. An attempt that succeeds is a finding of the
+severity `bad`, whatever the settings are.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ FULL_ON_A_WORKER = (
 
 
 async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding]:
-    """Let a program try everything that it must not be able to do. `scorer` judges there, and accepts reduced
-    isolation; `why_not_full` is empty for a worker, whose runner cannot say why it gives no more."""
+    """Let a program try everything that it must not be able to do. `scorer` judges on the machine or worker that is
+    examined, and accepts reduced isolation; `why_not_full` is the reason for that, empty for a worker, which gives
+    none."""
     probe = Submission(id="probe", problem=PROBLEM.key, code=boxfiles.read("probe.cpp").decode())
     result = await scorer.score(PROBLEM, probe, exhaustive=True)
     if result.compile.verdict is not None:

@@ -22,7 +22,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 _NO_MORE = "let boxes make more namespaces; as root: raise the user.max_*_namespaces of this machine (sysctl)"
-"""If a box could be made, and the runner could not isolate fully in it."""
+"""The advice if a box could be made, but the runner could not isolate fully in it."""
 
 
 def examine_cache(cache: Path) -> Finding:

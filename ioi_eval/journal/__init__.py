@@ -29,18 +29,19 @@ there count, and the others are judged again. A reader compares a record's kind 
 ignores other records.
 
 **Done** means that `Journal.append` has returned: from then on a killed process (`kill -9`) loses nothing. A machine
-that loses power may still lose what the kernel had not written, so the file is fsync'd in groups of some seconds' work.
+that loses power may still lose what the kernel had not written, so the file is fsync'd after 64 records, or if the
+oldest that is not on disk is 2 s old.
 
-**A torn tail** is an unfinished record at the end, left by a writer that was stopped. Opening cuts it off, and
-reports it. A power failure is worse: within the last group the kernel may have written later pages but not earlier
-ones. Then complete records follow a *hole*, bytes that are no records. Therefore each record contains, in `safe`, how
-many bytes were known to be on disk when it was written. If no later record says that the hole's bytes were on disk, the
-hole comes from a power failure: the file is cut there, and those few submissions are judged again. Otherwise the hole
-has another cause (a bad disk, an editor, a second writer). Then nothing is repaired silently: opening fails with the
-offset, what can still be read, and what to do. If several journals were joined, `safe` is counted from the first line
-of the journal that the record was written to. (A run that continues joined journals counts from the file's first line,
-so a hole that a power failure makes there is an error.) A hole in front of another journal's first line is an error
-too, as all of that journal would be cut off.
+**A torn tail** is an unfinished record at the end, left by a writer that was stopped. Opening cuts it off, and reports
+it. A power failure is worse: of what was appended since the last fsync, the kernel may have written later pages but not
+earlier ones. Then complete records follow a *hole*, bytes that are no records. Therefore each record contains, in
+`safe`, how many bytes were known to be on disk when it was written. If no later record says that the hole's bytes were
+on disk, the hole comes from a power failure: the file is cut there, and those few submissions are judged again.
+Otherwise the hole has another cause (a bad disk, an editor, a second writer). Then nothing is repaired silently:
+opening fails with the offset, what can still be read, and what to do. If several journals were joined, `safe` is
+counted from the first line of the journal that the record was written to. (A run that continues joined journals counts
+from the file's first line, so a hole that a power failure makes there is an error.) A hole in front of another
+journal's first line is an error too, as all of that journal would be cut off.
 
 **Two writers** would mix their records. A lock (`flock` on `.lock` beside the journal, released when the process
 ends in any way) makes the second one fail immediately; the message names the first.

@@ -19,8 +19,9 @@ from ioi_eval.journal.opening import Index, StoredResult
 from ioi_eval.journal.records import Record, RecordFile
 
 SYNC_RECORDS, SYNC_S = 64, 2.0
-"""An fsync follows after so many results, or when the oldest is so many seconds old; the writer of a run asks each
-second whether it is. So a power failure costs the results of about 3 s, and at most 64. An fsync takes 1 to 30 ms."""
+"""An fsync follows after so many records, or when the oldest record since the last one is so many seconds old; the
+writer of a run checks this each second. So a power failure costs the results of about 3 s, and at most 64. An fsync
+takes 1 to 30 ms."""
 
 
 class Journal:

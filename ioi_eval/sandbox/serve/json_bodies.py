@@ -31,7 +31,8 @@ MAX_RATIO = 32
 """Or to this many times its packed size, if that is more. Test data of contests is compressed to a third or a tenth."""
 
 MAX_VALUES = 1 << 16
-"""Values and keys of a request. It needs three a file and a few more. Source: ours; Piston has no such limit."""
+"""The most values of a request, as `_limit_values` counts them: 13 for a file with name, content and encoding, and a
+few more. Source: ours; Piston has no such limit."""
 
 _MAX_FOR_NODE = 8 << 20
 """The largest body that is parsed again as in Node (half a surrogate pair, broken UTF-8), which takes 12 times its
@@ -97,7 +98,8 @@ def parse(body: bytes, content_type: str) -> Any:
 
 
 def _limit_values(body: bytes) -> None:
-    """Refuse a body with too many values. It need not be valid JSON: the parser refuses it later if it is not."""
+    """Refuse a body with too many values. Each text counts (keys are texts), and each `,`, `:`, `[` and `{` outside of
+    texts. It need not be valid JSON: the parser refuses it later if it is not."""
     values = sum(body.count(sign) for sign in (*_SIGNS, b'"'))
     if values <= MAX_VALUES:
         return  # most requests, however large their files

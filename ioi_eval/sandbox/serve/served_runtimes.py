@@ -5,13 +5,13 @@
                 judged as by `cms_ioi`
 `cms_ioi`       judges one test of a classic job, by our scripts and the runner; its language is `cms`, as in the real
                 package
-`bash`, `sh`    runs the first file
+`bash`, `sh`    runs the first file that is text
 `ioi_eval_run`  the same as `ioi_eval`: on Piston it has no compile stage, and our client prefers it for its runner
 installed       for a problem's package (`installed_packages.py`): our runner, with that package's files
 
 The runner judges: it is root in its box, and no limits apply to it but its own. So only the runner that we compiled is
-started in this way, recognised by its hash. Another file of that name (from a client of another version) is started by
-the client's own `run`, confined like every script.
+started in this way, recognised by its hash. Another file named `runner` (from a client of another version) is
+started by the client's own `run`, confined like every script.
 """
 
 from __future__ import annotations
