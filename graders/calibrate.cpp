@@ -1,8 +1,9 @@
-// How fast this machine is: a fixed workload, in parts that stress what contest programs stress.
+// A fixed workload that measures how fast this machine is. Each part does one kind of work of contest programs.
 //
-// A submission like any other: it reads the name of a part, does the part's work and prints a number that depends on
-// all of it, so that no compiler leaves it out and a wrong result is noticed. `ioi_eval/calibration.py` holds these
-// numbers, and what each part takes on the reference machine. Whoever changes a part must measure it again on the reference machine.
+// It is judged like any submission: it reads the name of a part, does the part's work, and prints a number that depends
+// on all of this work, so that no compiler leaves it out and a wrong result is noticed. `ioi_eval/calibration.py` holds
+// these numbers, and what each part takes on the reference machine. Whoever changes a part must measure it again on the
+// reference machine.
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // The program that `ioi-eval doctor` runs as a contestant: it tries what contestants are forbidden to do.
 //
-// stdin has the name of one attempt; stdout reports its result: `denied: <errno text>`, or `ALLOWED <what it got>`.
-// If the runner kills the program for an attempt, nothing is printed, and the doctor counts it as denied too. It runs in
-// the same box as submissions, so its results are those that hold for them on this machine. Do not start it by hand as
-// root: outside of a box the attempts succeed (`mount` covers `/`).
+// stdin has the name of one attempt; stdout reports its result: `denied: <errno text>`, or `ALLOWED <what it got>`. If
+// the runner kills the program for an attempt, nothing is printed, and the doctor counts the attempt as denied too. The
+// program runs in the same kind of box as submissions, so what it may do there, submissions may do too. Do not start it
+// by hand as root: outside of a box the attempts succeed (`mount` covers `/`).
 
 #include <cerrno>
 #include <cstdio>
@@ -109,7 +109,8 @@ bool starts_a_shell() {
     return false;
 }
 
-// In its own PID namespace, a process has no visible parent: its pid is 0, which would mean this process itself.
+// In a PID namespace of its own, this process has no visible parent, and `getppid` returns 0. As an argument of the calls
+// below, 0 would mean this process itself.
 pid_t somebody_else() { return getppid() != 0 ? getppid() : 1; }
 
 bool limits_others() {

@@ -13,7 +13,8 @@
 // How it measures. CPU time is that of reaped processes (getrusage), and for each living process its own and that of the
 // children it has reaped (/proc/<pid>/stat). Only children of a process that ignores SIGCHLD are missed; wall clock and
 // RLIMIT_CPU still limit those. Memory is the resident memory of all processes together, measured whenever the
-// loop polls; pages that processes share count for each. Over the limit, the largest process is killed, as the kernel
+// loop polls (every 1 or 10 ms); pages that processes share count for each. `memory_bytes` is the largest sum that was
+// measured, or the peak of a single process if that is more (getrusage). Over the limit, the largest process is killed, as the kernel
 // does if a memory cgroup is full: the script itself may continue and report it. Files on the box's tmpfs are limited by
 // its size and not counted.
 //
@@ -25,7 +26,7 @@
 // Its answer on stdout: for each stage that ran, one line of JSON, then the unchanged stdout and stderr of the stage, with
 // the lengths that the line states:
 //     {"stage":"run","code":0,"signal":0,"limit":null,"cpu_us":…,"wall_us":…,"memory_bytes":…,"stdout":…,"stderr":…}
-// `limit` is `cpu`, `wall`, `stdout` or `stderr` if one of these ended the stage. Exit code 0: the answer has all stages
+// `limit` is `cpu`, `wall`, `stdout` or `stderr` if that limit ended the stage. Exit code 0: the answer has all stages
 // that had to run. Any other: this program itself failed, and its answer does not count.
 
 #include "runner/descriptors.h"
