@@ -114,7 +114,7 @@ class Runs:
 Behaviours = Mapping[str, Behaviour]
 
 
-class Box:
+class RunningJob:
     """A running job. Its lines are fixed when it starts, and arrive one by one. It stops as PROTOCOL.md says."""
 
     def __init__(self, bundle: tuple[PlannedTest, ...], way: str, behaviours: Behaviours, *, run_all: bool) -> None:
@@ -188,31 +188,31 @@ def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[P
 def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exhaustive: bool = False) -> Judging:
     """Judge with bundles of any size, any number of jobs at once, lines in any order, and up to two lost answers."""
     judging = judging_of(problem, exhaustive=exhaustive)
-    boxes: list[Box] = []
+    jobs: list[RunningJob] = []
     losses = data.draw(st.integers(0, 2))
     while not judging.is_done():
-        under_way = {test for box in boxes for test in box.tests}
+        under_way = {test for job in jobs for test in job.tests}
         starts = list(wanted(judging, under_way))
-        choice = data.draw(st.integers(0, len(starts) + len(boxes) - 1))
+        choice = data.draw(st.integers(0, len(starts) + len(jobs) - 1))
         if choice < len(starts):
             way, planned = starts[choice]
             most = data.draw(st.integers(1, 8))
             cut = [planned[first : first + most] for first in range(0, len(planned), most)]
             started = cut[: data.draw(st.integers(1, len(cut)))]
             run_all = exhaustive or not problem.score_type.zero_decides
-            boxes += [Box(bundle, way, behaviours, run_all=run_all) for bundle in started]
+            jobs += [RunningJob(bundle, way, behaviours, run_all=run_all) for bundle in started]
             continue
-        box = boxes[choice - len(starts)]
+        job = jobs[choice - len(starts)]
         if losses and data.draw(st.booleans()):
             losses -= 1
-            box.lines.clear()
-        if box.lines:
-            judging.record(box.lines.pop(0))
-        if not box.lines:
-            boxes.remove(box)
+            job.lines.clear()
+        if job.lines:
+            judging.record(job.lines.pop(0))
+        if not job.lines:
+            jobs.remove(job)
     before = result_of(problem, judging.outcomes())
-    for box in boxes:
-        for line in box.lines:
+    for job in jobs:
+        for line in job.lines:
             judging.record(line)
     assert result_of(problem, judging.outcomes()) == before, "what arrived after the end changed the result"
     return judging

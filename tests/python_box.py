@@ -1,4 +1,4 @@
-"""An executor on a real sandbox, and rows for it, for the tests of execution."""
+"""Scores programs for APPS in a real sandbox; and problems for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 def row(
     inputs: Sequence[Any], outputs: Sequence[Any], fn_name: str | None = None, *, starter_code: str = ""
 ) -> AppsProblem:
-    """A row of the data set."""
+    """The problem of a row of the data set."""
     tests: dict[str, Any] = {"inputs": list(inputs), "outputs": list(outputs)}
     if fn_name is not None:
         tests["fn_name"] = fn_name

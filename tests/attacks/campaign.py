@@ -185,7 +185,7 @@ class ProgramsOfAllLevels(KeptPrograms):
         return None if answer is None else replace(answer, isolation=self._level)
 
 
-class _Distant:
+class _DeclaredRemote:
     """The embedded sandbox, declared as remote."""
 
     def __init__(self, local: LocalSandbox) -> None:
@@ -215,7 +215,7 @@ async def judging(
     """
     async with LocalSandbox(slots=slots, least_isolation=level, strongest=level) as local:
         if packages is None:
-            yield _Distant(local) if builds else local
+            yield _DeclaredRemote(local) if builds else local
             return
         from ioi_eval.sandbox.piston.cluster import PistonCluster
         from ioi_eval.sandbox.serve.server import serving
