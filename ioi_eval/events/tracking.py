@@ -78,7 +78,9 @@ class TrackerProcess:
         self._stderr.seek(0)
         lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
         if self.process.returncode:
-            self._say(f"{self._package} failed: {lines[-1] if lines else 'it said nothing'}. The results are complete")
+            self._say(
+                f"{self._package} failed: {lines[-1] if lines else 'it printed no message'}. The results are complete"
+            )
             return
         if output.strip():
             self._say(f"{self._package}: {output.decode('utf-8', 'replace').strip()}")

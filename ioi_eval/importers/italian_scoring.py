@@ -68,7 +68,7 @@ def read_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, 
     if any(not tests for _, tests in groups):
         package.notes.append("subtasks without tests in gen/GEN, which are worth nothing, are left out")
     if (total := sum(points for points, _ in groups)) != 100:
-        raise InputError(f"the subtasks of gen/GEN are worth {total} points together, not 100")
+        raise InputError(f"the subtasks of gen/GEN are worth {total} points together, not 100; correct its #ST: lines")
     with_tests = [group for group in groups if group[1]]
     return ScoreType.GROUP_MIN, subtasks_of(ScoreType.GROUP_MIN, with_tests, _names(count)), count
 
@@ -152,5 +152,7 @@ def _groups_of_generator(package: Package, meta: Mapping[str, Any]) -> tuple[lis
             raise InputError(f"{where}: the subtask is worth {stated!r}; it must be a whole number of points")
         groups.append([int(stated), 0])
     if "n_input" in meta and _count(meta["n_input"]) != count:
-        raise InputError(f"gen/GEN has {count} tests, n_input in {ROOT_FILE} says {meta['n_input']}")
+        raise InputError(
+            f"gen/GEN has {count} tests, but n_input in {ROOT_FILE} is {meta['n_input']}; correct one of them"
+        )
     return groups, count

@@ -136,7 +136,9 @@ def _dependencies(stated: Mapping[str, Element]) -> dict[str, tuple[str, ...]]:
     }
     for name, others in direct.items():
         if unknown := [other for other in others if other not in stated]:
-            raise InputError(f"the group {name} depends on {unknown[0]}, which is not there")
+            raise InputError(
+                f"the group {name} depends on {unknown[0]!r}, but {ROOT_FILE} has no group of that name; correct it"
+            )
     try:
         order = list(TopologicalSorter(direct).static_order())
     except CycleError as error:

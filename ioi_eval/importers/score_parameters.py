@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError, listed
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.package import ONLY_SUBTASK, ROOT_FILE, number_of
 from ioi_eval.model import ScoreType, Subtask
@@ -78,7 +78,9 @@ def _chosen_tests(wanted: Mapping[str, Any], names: Sequence[str]) -> Iterator[t
             yield tuple(names[first:used])
         else:
             if absent := [test for test in tests if test not in names]:
-                raise InputError(f"subtask {group} names the test {absent[0]!r}, which is not there")
+                raise InputError(
+                    f"subtask {group} in score_type_parameters names the test {absent[0]!r}; tests are {listed(names)}"
+                )
             yield tuple(tests)
 
 

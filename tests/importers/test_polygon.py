@@ -337,7 +337,11 @@ WORTH_NOTHING = {"tests": '<test points="0.0" method="manual"/>' * 2, "groups": 
         ),
         ({"files/check.cpp": None}, {}, "there is no files/check.cpp"),
         ({}, {"programs": ""}, "neither a checker nor an interactor"),
-        ({}, {"groups": GROUPS.replace('group="1"', 'group="9"')}, "the group 3 depends on 9"),
+        (
+            {},
+            {"groups": GROUPS.replace('group="1"', 'group="9"')},
+            "the group 3 depends on '9', but problem.xml has no group",
+        ),
         ({}, {"groups": GROUPS.replace('group="1"', 'group="3"')}, "depend on each other in a circle"),
         (
             {},
