@@ -522,7 +522,7 @@ def test_groups_over_several_dumps(score: Start, write: Write, tmp_path: Path) -
     (tmp_path / "folder").mkdir()
     inner = write("folder/three.jsonl", submission_row("d"))
     for arguments, words in (
-        ((tmp_path / "folder", inner), "lies in"),
+        ((tmp_path / "folder", inner), "folder, whose files are all read; give each dump once"),
         ((one, "--by", "prompt"), "--by prompt: no row has"),
         ((one, one), "is named twice"),
     ):
