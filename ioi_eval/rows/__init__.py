@@ -56,7 +56,8 @@ _ROWS = (*ENDINGS, ".jsonl.zst", ".jsonl.bz2", ".jsonl.xz", ".ndjson", ".arrow")
 """Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
 _UNREAD = (".csv", ".json")
 """Files of a directory that may have rows or something else. They are not read, and a warning names them. (A JSON file
-counts only if it begins with a list.)"""
+counts only if it is a list, or has an object in each of several lines.)"""
+_LONGEST_FIRST_LINE = 64 * 1024 * 1024  # of a JSON file; the largest row of a real data set has 22 MB
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a directory is a saved data set, with splits and without."""
 
@@ -226,11 +227,13 @@ def _files_with_rows(path: Path) -> list[Path]:
 
 
 def _may_have_rows(file: Path) -> bool:
-    """Whether a file is not JSON, or is a list in JSON. (A JSON object describes the data set.)"""
+    """Whether a file is not JSON, is a list in JSON, or is JSON Lines. (One JSON object describes the data set.)"""
     if not (file.name.endswith(".json") and file.is_file()):
         return True
     with file.open("rb") as opened:
-        return opened.read(100).lstrip().startswith(b"[")
+        first, second = opened.readline(_LONGEST_FIRST_LINE), opened.readline(100)
+    is_line = first.rstrip().endswith(b"}") and second.lstrip().startswith(b"{")
+    return is_line or first.lstrip().startswith(b"[")
 
 
 def _require_all_parts(paths: Iterable[str]) -> None:

@@ -400,12 +400,14 @@ def test_tables_in_a_directory_are_not_read(tmp_path: Path) -> None:
         assert rows_of(open_source(tmp_path)) == ROWS
 
 
-def test_lists_in_json_of_a_directory_are_not_read(tmp_path: Path) -> None:
-    """A warning names them. Objects are no rows: they describe a data set."""
+def test_json_with_rows_in_a_directory_is_not_read(tmp_path: Path) -> None:
+    """A warning names such files. Other objects describe a data set."""
     jsonl(tmp_path / "a.jsonl", ROWS)
     (tmp_path / "b.json").write_text(f" {json.dumps(ROWS)}")
-    (tmp_path / "dataset_infos.json").write_text("{}")
-    with pytest.warns(NotReadWarning, match=r": not read: b\.json\. For a list in JSON: jq -c"):
+    jsonl(tmp_path / "c.json", [*ROWS, *ROWS])
+    (tmp_path / "dataset_infos.json").write_text("{}\n")
+    (tmp_path / "about.json").write_text(json.dumps({"splits": {}}, indent=1))
+    with pytest.warns(NotReadWarning, match=r": not read: b\.json, c\.json\. For a list in JSON: jq -c"):
         assert rows_of(open_source(tmp_path)) == ROWS
 
 
