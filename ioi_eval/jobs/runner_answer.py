@@ -102,7 +102,7 @@ class RunAnswer:
 
 
 def compile_answer(
-    stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None, *, least: Isolation = Isolation.NONE
+    stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None, *, least: Isolation
 ) -> CompileAnswer:
     """Read the answer to a compile plan; raises as `whole_lines`, and GarbledError or TransportError for a line."""
     lines, isolation = whole_lines(stage, nonce, least)
@@ -154,7 +154,7 @@ def run_answer(
     *,
     tests: int,
     time_limit_s: float,
-    least: Isolation = Isolation.NONE,
+    least: Isolation,
 ) -> RunAnswer:
     """Read the answer to a run plan of so many tests, whose numbers are their names; raises as `compile_answer`."""
     lines, isolation = whole_lines(stage, nonce, least)
@@ -300,7 +300,7 @@ def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
 # --------------------------------------------------------------------------- lines
 
 
-def whole_lines(stage: Stage, nonce: str, least: Isolation = Isolation.NONE) -> tuple[list[dict[str, Any]], Isolation]:
+def whole_lines(stage: Stage, nonce: str, least: Isolation) -> tuple[list[dict[str, Any]], Isolation]:
     """Check the end line, and return the lines before it. SandboxError if the answer is incomplete (`TransientError`:
     the box lacked something), or if programs were isolated less than the plan asks for (`least`); IsolationError or
     RejectedError if the runner refused."""

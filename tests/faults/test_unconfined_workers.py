@@ -34,7 +34,7 @@ def test_a_worker_that_cannot_isolate_gets_no_jobs(start: Any) -> None:
             (target,) = cluster.targets()
             for _ in range(6):
                 stage = (await cluster.execute(JOB, target)).run
-                assert whole_lines(stage, "abc") == ([], Isolation.REDUCED)
+                assert whole_lines(stage, "abc", Isolation.NONE) == ([], Isolation.REDUCED)
             assert cluster.targets()[0].slots == 1, "the other one is out"
 
     asyncio.run(run())
@@ -86,6 +86,6 @@ def test_a_job_waits_for_the_only_worker_that_can_isolate(start: Any, monkeypatc
             waiting = asyncio.create_task(cluster.execute(replace(JOB, retries=retries), target))
             await until(lambda: len(retries.tried) > len(bad.urls) or waiting.done())
             other.cancel()
-            assert whole_lines((await waiting).run, "abc") == ([], Isolation.REDUCED)
+            assert whole_lines((await waiting).run, "abc", Isolation.NONE) == ([], Isolation.REDUCED)
 
     asyncio.run(run())

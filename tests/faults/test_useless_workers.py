@@ -31,10 +31,10 @@ async def isolation_of_answer(cluster: PistonCluster) -> Isolation:
     job = replace(JOB, retries=Retries())
     try:
         execution = await cluster.execute(job, cluster.targets()[0])
-        return whole_lines(execution.run, NONCE)[1]
+        return whole_lines(execution.run, NONCE, Isolation.NONE)[1]
     except TransientError:
         execution = await cluster.execute(job, cluster.targets()[0])
-        return whole_lines(execution.run, NONCE)[1]
+        return whole_lines(execution.run, NONCE, Isolation.NONE)[1]
 
 
 @pytest.mark.parametrize("kind", ["broken", "older", "lacking", "killing"])

@@ -163,7 +163,7 @@ def stage(text: str) -> Stage:
 
 def test_python_reads_golden_compile_lines() -> None:
     """Steps and artifacts are read with the exact bytes."""
-    answer = compile_answer(stage(golden_lines("compile")), NONCE)
+    answer = compile_answer(stage(golden_lines("compile")), NONCE, least=Isolation.NONE)
     assert [(step.code, step.limit) for step in answer.steps] == [(0, None), (0, None)]
     assert answer.steps[0].output == "first\ufffd\n"
     assert answer.steps[1].output == '100%, "done"\n'
@@ -173,7 +173,7 @@ def test_python_reads_golden_compile_lines() -> None:
 
 def test_python_reads_golden_batch_lines() -> None:
     """Verdicts, scores and messages are read. Tests that were not needed are absent."""
-    outcomes = run_answer(stage(golden_lines("batch")), NONCE, tests=7, time_limit_s=1.0).tests
+    outcomes = run_answer(stage(golden_lines("batch")), NONCE, tests=7, time_limit_s=1.0, least=Isolation.NONE).tests
     assert {number: outcome.verdict for number, outcome in outcomes.items()} == {
         0: Verdict.AC,
         1: Verdict.PA,
@@ -190,7 +190,9 @@ def test_python_reads_golden_batch_lines() -> None:
 
 def test_python_reads_golden_communication_lines() -> None:
     """The manager's message, its fault, and the failure of a process are read."""
-    outcomes = run_answer(stage(golden_lines("communication")), NONCE, tests=4, time_limit_s=1.0).tests
+    outcomes = run_answer(
+        stage(golden_lines("communication")), NONCE, tests=4, time_limit_s=1.0, least=Isolation.NONE
+    ).tests
     assert [outcome.verdict for outcome in outcomes.values()] == [Verdict.AC, Verdict.RE, Verdict.JE, Verdict.RE]
     assert outcomes[0].message == "all numbers came back"
     assert outcomes[2].failed_program == "manager"
@@ -198,7 +200,7 @@ def test_python_reads_golden_communication_lines() -> None:
 
 def test_python_reads_golden_returned_lines() -> None:
     """Returned outputs are read as bytes, cut to the limit. A test that is not judged yet has no score."""
-    tests = run_answer(stage(golden_lines("none")), NONCE, tests=4, time_limit_s=1.0).tests
+    tests = run_answer(stage(golden_lines("none")), NONCE, tests=4, time_limit_s=1.0, least=Isolation.NONE).tests
     assert [number for number, test in tests.items() if test.details.judged_in_box] == [3]
     assert {test.verdict for test in tests.values() if not test.details.judged_in_box} == {Verdict.JE}
     assert (tests[0].output, tests[0].details.output_bytes, tests[0].has_whole_output) == (b"1.500000", 12, False)
@@ -208,7 +210,7 @@ def test_python_reads_golden_returned_lines() -> None:
 
 def test_python_reads_golden_compare_lines() -> None:
     """The message with the first difference, and the start of the output, are read."""
-    tests = run_answer(stage(golden_lines("compare")), NONCE, tests=4, time_limit_s=1.0).tests
+    tests = run_answer(stage(golden_lines("compare")), NONCE, tests=4, time_limit_s=1.0, least=Isolation.NONE).tests
     assert [test.verdict for test in tests.values()] == [Verdict.AC, Verdict.WA, Verdict.RE]
     assert tests[1].message == 'line 1: expected "1.5 0", found "1.6 0"'
     assert tests[1].output == b"1.6 "

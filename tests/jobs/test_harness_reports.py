@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.jobs.runner_answer import run_answer
-from ioi_eval.model import HarnessReport, Stage
+from ioi_eval.model import HarnessReport, Isolation, Stage
 from tests.box_answers import answer_text
 
 NONCE = "0123456789abcdef" * 2
@@ -25,7 +25,7 @@ def report_of(report_text: str) -> HarnessReport:
         "judge": {"cpu_us": 0, "wall_us": 0}, "report": report_text.encode().decode("latin-1"),
     }  # fmt: skip
     stage = Stage(stdout=answer_text([line], NONCE), stderr="", code=0)
-    return run_answer(stage, NONCE, tests=1, time_limit_s=1.0).tests[0].details.report
+    return run_answer(stage, NONCE, tests=1, time_limit_s=1.0, least=Isolation.NONE).tests[0].details.report
 
 
 ANYTHING = st.recursive(

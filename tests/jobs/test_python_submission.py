@@ -12,7 +12,7 @@ from ioi_eval.jobs.harness import InPython, preloaded, program_file
 from ioi_eval.jobs.run_job import PlannedProgram, PlannedTest, Program, run_job
 from ioi_eval.jobs.run_setups import job_tests, problem_setup
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
-from ioi_eval.model import Subtask, TestCase
+from ioi_eval.model import Isolation, Subtask, TestCase
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests.small_problems import small_problem
@@ -49,7 +49,9 @@ async def judged(cache: Path) -> RunAnswer:
         planned = PlannedProgram(program=program, tests=[PlannedTest(test=name) for name in tests])
         job = run_job([planned], target, nonce=NONCE)
         execution = await sandbox.execute(job, target)
-        return run_answer(execution.run, NONCE, tests=len(tests), time_limit_s=PROBLEM.time_limit_s)
+        return run_answer(
+            execution.run, NONCE, tests=len(tests), time_limit_s=PROBLEM.time_limit_s, least=Isolation.NONE
+        )
 
 
 def test_a_program_in_python(cache: Path) -> None:

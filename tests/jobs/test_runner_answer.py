@@ -39,7 +39,7 @@ def line(**changes: Any) -> dict[str, Any]:
 
 def read(answer: Stage) -> Any:
     """Read a run answer, with a time limit of 1 s."""
-    return run_answer(answer, NONCE, tests=2, time_limit_s=1.0)
+    return run_answer(answer, NONCE, tests=2, time_limit_s=1.0, least=Isolation.NONE)
 
 
 def test_complete_answer_becomes_outcomes() -> None:
@@ -59,7 +59,7 @@ def test_the_error_for_a_cut_answer_names_the_setting(lost: int) -> None:
     whole = stage({"artifact": "a.out", "bytes": 90, "base64": "A" * 120}, end=False)
     cut = replace(whole, stdout=whole.stdout[:-lost], code=None, signal="SIGKILL")
     with pytest.raises(TransportError, match=r"cut off .*SIGKILL.* output \(PISTON_OUTPUT_MAX_SIZE\)") as raised:
-        compile_answer(cut, NONCE)
+        compile_answer(cut, NONCE, least=Isolation.NONE)
     assert "AAAA" not in str(raised.value)
 
 
@@ -189,13 +189,13 @@ def test_artifacts_arrive_byte_for_byte() -> None:
         "output": "",
     }
     artifact = {"artifact": "a.out", "base64": base64.b64encode(b"\x7fELF\0").decode(), "bytes": 5}
-    answer = compile_answer(stage(step, artifact), NONCE)
+    answer = compile_answer(stage(step, artifact), NONCE, least=Isolation.NONE)
     assert answer.artifacts == {"a.out": b"\x7fELF\0"}
     assert answer.steps[0].code == 0
     with pytest.raises(TransportError, match="arrived with"):
-        compile_answer(stage(step, artifact | {"bytes": 6}), NONCE)
+        compile_answer(stage(step, artifact | {"bytes": 6}), NONCE, least=Isolation.NONE)
     with pytest.raises(TransportError, match="malformed"):
-        compile_answer(stage(step, artifact | {"base64": "!"}), NONCE)
+        compile_answer(stage(step, artifact | {"base64": "!"}), NONCE, least=Isolation.NONE)
 
 
 @pytest.mark.parametrize("value", [-1, 1 << 63, True, 1.0, "1", None])
@@ -239,9 +239,11 @@ def test_a_program_changed_in_transit_is_refused() -> None:
         "memory_bytes": 1, "output": "",
     }  # fmt: skip
     answer = answer_text([step, {"artifact": "checker", "base64": "AAAA", "bytes": 3}], NONCE)
-    assert compile_answer(Stage(stdout=answer, stderr="", code=0), NONCE).artifacts == {"checker": bytes(3)}
+    assert compile_answer(Stage(stdout=answer, stderr="", code=0), NONCE, least=Isolation.NONE).artifacts == {
+        "checker": bytes(3)
+    }
     with pytest.raises(TransportError, match="changed on the way"):
-        compile_answer(Stage(stdout=answer.replace("AAAA", "AABA"), stderr="", code=0), NONCE)
+        compile_answer(Stage(stdout=answer.replace("AAAA", "AABA"), stderr="", code=0), NONCE, least=Isolation.NONE)
 
 
 @pytest.mark.parametrize("weaker", [Isolation.REDUCED, Isolation.NONE])

@@ -56,7 +56,7 @@ def job(runner: Blob, script: str, *artifacts: str, alone: bool = False) -> Job:
 
 def compile_answer_of(execution: Execution) -> CompileAnswer:
     """The runner's answer to a compile job."""
-    return compile_answer(execution.run, NONCE, execution.returned)
+    return compile_answer(execution.run, NONCE, execution.returned, least=Isolation.NONE)
 
 
 def spans(executions: list[Execution]) -> list[tuple[int, int]]:
@@ -316,7 +316,7 @@ def test_an_incomplete_file_is_a_transport_error(cache: Path) -> None:
     assert execution.returned == {"artifact0": b"hello\n"}
     for returned in ({}, {"artifact0": b"hell"}, {"artifact0": b"hello\n\n"}):
         with pytest.raises(TransportError):
-            compile_answer(execution.run, NONCE, returned)
+            compile_answer(execution.run, NONCE, returned, least=Isolation.NONE)
 
 
 def test_a_full_disk_fails_only_the_job_of_a_trusted_script(monkeypatch: pytest.MonkeyPatch) -> None:

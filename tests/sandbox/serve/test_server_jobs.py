@@ -72,12 +72,16 @@ def test_a_job_with_our_runner_runs_without_a_shell(served: Served) -> None:
         },
     ]
     run = served.execute(language="ioi_eval", files=files).json()["run"]
-    answer = compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce)
+    answer = compile_answer(
+        Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce, least=Isolation.NONE
+    )
     assert answer.artifacts["x"].startswith(b"\x7fELF")
     assert answer.isolation is Isolation.FULL
     named = {"name": "stored", "content": runner_line(digest(served.runner)).decode()}  # instead of the runner
     run = served.execute(language="ioi_eval", files=[*files[:-1], named]).json()["run"]
-    assert compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce).artifacts
+    assert compile_answer(
+        Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce, least=Isolation.NONE
+    ).artifacts
 
 
 def test_packed_and_deflated_files_are_read(served: Served) -> None:
@@ -98,7 +102,9 @@ def test_packed_and_deflated_files_are_read(served: Served) -> None:
     request = json.loads(b"".join(segment for segment in body.segments if isinstance(segment, bytes)))
     assert {file["name"] for file in request["files"]} == {"run", "plan", "stored", "packed", "f2.deflated"}
     run = served.execute(**request).json()["run"]
-    answer = compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce)
+    answer = compile_answer(
+        Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce, least=Isolation.NONE
+    )
     assert numbers in answer.artifacts["x.o"], answer.steps
 
 
